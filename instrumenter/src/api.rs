@@ -1,4 +1,4 @@
-//! The interface that instrumented text calls, and what it can't do.
+//! The interface that instrumented text calls, and its limits.
 
 use crate::find::Traits;
 use crate::openmp::api::RoutineRow;
@@ -14,26 +14,26 @@ pub enum Api {
 }
 
 impl Api {
-    /// Whether a task is handed what its creation was told of it, also where that
-    /// takes a declaration.
+    /// Whether a task must get the handle of its creation, even where that takes a declaration.
     pub(crate) fn declares_tasks(self) -> bool {
         self == Self::Pomp2
     }
 
-    /// Whether only threads of which it was told, as members of a team, may report
-    /// anything, from their begin to their end: no task may run in a barrier behind
-    /// that, and no `cancel` pass it over. Score-P ends the program at any other.
+    /// Whether only threads that were reported as members of a team may report events, and only
+    /// between their begin and their end. Then no task may run in a barrier behind that end,
+    /// and no `cancel` may pass over it. Score-P aborts the program when another thread
+    /// reports.
     pub(crate) fn must_know_threads(self) -> bool {
         self == Self::Pomp2
     }
 
-    /// Why no function of the interface stands in for a lock routine, if none does.
+    /// Returns why no function of the interface can replace a lock routine, if none can.
     pub(crate) fn lacks(self, routine: &RoutineRow, traits: Traits) -> Option<&'static str> {
         if self == Self::Pomp {
             return None;
         }
         if traits.own_nest_locks && routine.name.contains("nest") {
-            // So does Score-P's, and writes behind the variable.
+            // Score-P's library does so, and writes beyond the variable.
             return Some("libraries for POMP2 may take it for a lock of C");
         }
         if traits.types_functions && routine.result != "void" {

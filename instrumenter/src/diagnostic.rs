@@ -1,4 +1,4 @@
-//! Every problem that a user sees: where, what, what to do.
+//! Diagnostics for the user: each gives the place, the problem and the remedy.
 
 use std::ops::Range;
 use std::path::Path;
@@ -22,17 +22,17 @@ pub enum Severity {
 pub struct Diagnostic {
     /// How serious it is.
     pub severity: Severity,
-    /// What is the matter, in one sentence without a final stop.
+    /// The problem, in one sentence without a final stop.
     pub message: String,
     /// The place: first and last byte.
     pub range: Range<usize>,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// Renders it with `file:line:column` and the source line, if that is not too long to
-    /// be shown.
+    /// Renders the diagnostic with `file:line:column` and the source line. A very long source
+    /// line is not shown.
     #[must_use]
     pub fn render(&self, name: &str, text: &[u8], lines: &LineMap, color: bool) -> String {
         let name = profile::printable::printable(name);
@@ -46,7 +46,7 @@ impl Diagnostic {
             let message = &self.message;
             return format!("{name}:{first_line}:{column}: {severity}: {message}");
         };
-        // Any bytes may stand in a source; offsets must survive.
+        // A source may contain any bytes, and offsets must stay right.
         let source: String = text[shown].iter().map(|byte| printable(*byte)).collect();
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -69,7 +69,7 @@ impl Diagnostic {
     }
 }
 
-/// Longer lines are not shown.
+/// The length of the longest line that is shown, in bytes.
 const LONGEST: usize = 4096;
 
 /// The line around a range, and the range within it.
@@ -95,14 +95,13 @@ fn printable(byte: u8) -> char {
     }
 }
 
-/// A warning about a line that the compiler counts, where its text can't be
-/// shown.
+/// A warning about a line as the compiler counts it, without the line's text.
 #[must_use]
 pub fn at_line(line: Option<Presumed>, message: &str) -> String {
     said_of(line, "warning", message)
 }
 
-/// An error about such a line.
+/// An error about a line as the compiler counts it, without the line's text.
 #[must_use]
 pub fn error_at(line: Option<Presumed>, message: &str) -> String {
     said_of(line, "error", message)

@@ -1,24 +1,24 @@
-//! The edit engine: original bytes plus a set of edits give a new text and the
-//! map between both. It knows bytes and order, and nothing of OpenMP.
+//! The edit engine: it applies a set of edits to the original bytes, and gives the new text and
+//! the map between both. It knows bytes and order, and nothing of OpenMP.
 //!
-//! Offsets are those of the original text. Several insertions at one offset
-//! stand in the order of their keys; everything else must not overlap.
+//! Offsets are those of the original text. Several insertions at one offset are ordered by
+//! their keys. All other edits must not overlap.
 
 use std::ops::Range;
 
 use crate::names;
 
-/// Where an insertion stands among others at the same offset.
+/// The order of an insertion among those at the same offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Order {
-    /// It closes what began before: deeper ones first.
+    /// It closes something that began before: deeper ones come first.
     Close {
-        /// Nesting depth of what is closed, negated.
+        /// The nesting depth of the closed part, negated.
         minus_depth: i32,
     },
-    /// It opens what follows: deeper ones last.
+    /// It opens something that follows: deeper ones come last.
     Open {
-        /// Nesting depth of what is opened.
+        /// The nesting depth of the opened part.
         depth: i32,
     },
 }
@@ -50,7 +50,7 @@ struct Edit {
 }
 
 impl Edit {
-    /// An insertion stands in front of what is replaced at the same offset.
+    /// The sort key: an insertion comes before a replacement at the same offset.
     fn key(&self) -> (usize, usize, Option<Order>, &str) {
         (self.range.start, self.range.end, self.order, &self.text)
     }
@@ -62,13 +62,13 @@ pub struct EditSet {
     edits: Vec<Edit>,
 }
 
-/// Why a set can't be applied: an internal error of the caller.
+/// Why a set of edits can't be applied: an internal error of the caller.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// Two edits touch the same bytes.
     #[error("edits of bytes {first:?} and {second:?} overlap")]
     Overlap {
-        /// The edit that stands first.
+        /// The edit that comes first.
         first: Range<usize>,
         /// The other one.
         second: Range<usize>,
@@ -84,15 +84,15 @@ pub enum EditError {
 /// An edit that was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliedEdit {
-    /// The bytes of the original that are gone.
+    /// The replaced bytes of the original.
     pub original: Range<usize>,
-    /// The bytes of the new text that took their place.
+    /// The bytes of the new text that replace them.
     pub new: Range<usize>,
-    /// What was removed.
+    /// The removed text.
     removed: Vec<u8>,
 }
 
-/// A new text and what was done to get it.
+/// A new text, and the edits that led to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
     /// The new text.
@@ -111,7 +111,7 @@ impl EditSet {
         });
     }
 
-    /// Adds a replacement; an empty text removes.
+    /// Adds a replacement; an empty text removes the range.
     pub fn replace(&mut self, range: Range<usize>, text: String) {
         self.edits.push(Edit {
             range,
@@ -123,7 +123,7 @@ impl EditSet {
     /// Applies all edits at once.
     ///
     /// # Errors
-    /// If edits overlap each other or the end of the text.
+    /// If edits overlap, or reach beyond the end of the text.
     pub fn apply(mut self, original: &[u8]) -> Result<Applied, EditError> {
         self.edits.sort_by(|a, b| a.key().cmp(&b.key()));
         self.check(original.len())?;
@@ -171,7 +171,7 @@ impl EditSet {
 }
 
 impl Applied {
-    /// The original text, from the new one and the edits.
+    /// The original text, restored from the new text and the edits.
     #[must_use]
     pub fn strip_back(&self) -> Vec<u8> {
         let mut original = Vec::with_capacity(self.text.len());
@@ -185,7 +185,7 @@ impl Applied {
         original
     }
 
-    /// Whether a byte of the original is gone.
+    /// Whether a byte of the original was removed.
     #[must_use]
     pub fn removes(&self, at: usize) -> bool {
         let behind = self.edits.partition_point(|edit| edit.original.end <= at);

@@ -8,8 +8,8 @@
 //! edit  -> the new text and the map back                     (knows no OpenMP)
 //! ```
 //!
-//! Invariants, as absences: a front end never sees a probe; `plan` names no
-//! language; `spell` decides nothing; `edit` knows bytes and order only.
+//! Invariants: a front end knows nothing about probes; `plan` names no language; `spell`
+//! decides nothing; `edit` knows bytes and order only.
 
 #![deny(unsafe_code)]
 
@@ -48,66 +48,65 @@ use spell::{Speller, Surroundings};
 pub use profile::group::Groups;
 pub use source::Source;
 
-/// How to instrument.
+/// Options of instrumenting.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Distinguishes the names that this translation unit defines from those of
     /// every other one in the program; letters, digits and `_`.
     pub unique: String,
-    /// What is not to be instrumented.
+    /// The constructs that are not instrumented.
     pub disabled: Disabled,
-    /// No code is made for a device: what `target` governs runs on the host and
-    /// is instrumented.
+    /// No code is made for a device: the code in `target` constructs runs on the host and is
+    /// instrumented.
     pub host_only: bool,
-    /// Directives that the compiler does not know, of those that a plan without any says
-    /// it should be asked about.
+    /// Directives that the compiler does not know. An earlier plan without this option lists
+    /// the directives to ask about.
     pub unknown: BTreeSet<String>,
-    /// The chunks of loops can be traced.
+    /// Make the chunks of loops traceable.
     pub chunks: bool,
-    /// The user wants to be told of calls without an explicit interface, so
-    /// every call of ours must have one. Means something in Fortran only.
+    /// The compiler warns of calls without an explicit interface, so every inserted call must
+    /// have one. Only for Fortran.
     pub explicit_interfaces: bool,
-    /// The compiler takes no line marker between the lines of a statement.
-    /// Means something in Fortran only.
+    /// The compiler accepts no line marker between the lines of a statement. Only for Fortran.
     pub whole_statements: bool,
-    /// The standard in force has no `block` construct, so nothing is declared
-    /// between statements. Means something in Fortran only.
+    /// The standard in force has no `block` construct, so nothing can be declared between
+    /// statements. Only for Fortran.
     pub without_blocks: bool,
-    /// The text says nothing of the source's lines, for tools that read it next.
+    /// The text has no `#line` and no line markers, for tools that read it next.
     pub without_lines: bool,
-    /// What is added is of a line of its own for debug information and coverage, where it
-    /// else is of the user's lines.
+    /// For debug information and coverage, the added code gets a line number of its own instead
+    /// of the user's line numbers.
     pub apart: bool,
-    /// How descriptors name files.
+    /// The maps for file names in descriptors.
     pub prefix_maps: names::PrefixMaps,
-    /// Whose functions are called.
+    /// The interface whose functions are called.
     pub api: Api,
 }
 
-/// Groups of constructs that are left as they are.
+/// Groups of constructs that are not instrumented.
 #[derive(Clone, Debug, Default)]
 pub struct Disabled {
     /// The groups.
     pub groups: Groups,
-    /// The directives of POMP are left, also those that switch measurement.
+    /// Ignore the directives of POMP, including those that switch measurement.
     pub pomp: bool,
-    /// Who asked for it: `--disable` or the name of a variable.
+    /// The origin of the request: `--disable` or the name of a variable.
     pub by: &'static str,
 }
 
-/// What became of a source.
+/// The result of instrumenting a source.
 #[derive(Debug)]
 pub struct Instrumented {
-    /// How many constructs and lock calls got probes.
+    /// The number of constructs and lock calls that got probes.
     pub instrumented: usize,
-    /// What the user should know, already rendered, in source order.
+    /// Messages for the user, already rendered, in source order.
     pub warnings: Vec<String>,
-    /// What was planned.
+    /// The plan.
     pub plan: Plan,
-    /// The new text, equal to the input if nothing was instrumented, and the
-    /// edits that led to it.
+    /// The new text and the edits that led to it. The text equals the input if nothing was
+    /// instrumented.
     pub applied: Applied,
-    /// From offsets of the source to the lines that the compiler counts.
+    /// The map from offsets of the source to the lines that the compiler counts.
     pub lines: LineMap,
 }
 
@@ -119,15 +118,15 @@ impl Instrumented {
     }
 }
 
-/// Instruments one source. Never fails: what cannot be instrumented is left
-/// alone and said in a warning.
+/// Instruments one source. Never fails: a construct that can't be instrumented is left alone,
+/// with a warning.
 #[must_use]
 pub fn instrument(source: &Source, options: &Options) -> Instrumented {
     let front_end = find::front_end(source.language);
     instrument_read(&*front_end.read(source), source, options)
 }
 
-/// Instruments a source that was read.
+/// Instruments a source that was already read.
 #[must_use]
 pub fn instrument_read(reading: &dyn Reading, source: &Source, options: &Options) -> Instrumented {
     let front_end = find::front_end(source.language);
@@ -137,7 +136,7 @@ pub fn instrument_read(reading: &dyn Reading, source: &Source, options: &Options
     }
     nest::bound_depth(&mut found);
     let nesting = nest::nest(&found);
-    // Only our own library knows of chunks.
+    // Only libpomp knows chunks.
     let chunks = options.chunks && options.api == Api::Pomp;
     let loops = chunks.then(|| reading.loops());
     let is_tool = memmem::find(&source.text, b"ompt_start_tool").is_some();
@@ -205,7 +204,7 @@ fn untouched(source: &Source) -> Applied {
     }
 }
 
-/// One warning for each construct that should be measured and is not.
+/// One warning for each construct that should be measured but is not.
 fn warnings(source: &Source, plan: &Plan, lines: &LineMap) -> Vec<String> {
     let color = std::io::stderr().is_terminal();
     let left_alone = plan
@@ -219,7 +218,7 @@ fn warnings(source: &Source, plan: &Plan, lines: &LineMap) -> Vec<String> {
         .map(|(listed, reason)| {
             let message = format!("this directive is not instrumented: {reason}");
             if find::front_end(source.language).is_preprocessed(&source.text) {
-                // The text that would be shown is not what the user wrote.
+                // The text at this place is not what the user wrote, so it is not shown.
                 return diagnostic::at_line(lines.presumed(listed.offset), &message);
             }
             Diagnostic {

@@ -1,4 +1,4 @@
-//! `romp list`: every directive with what becomes of it.
+//! `romp list`: every directive, with its outcome.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ pub struct FileListing {
     pub file: String,
     /// Its directives and redirected calls, in source order.
     pub entries: Vec<Entry>,
-    /// What only its preprocessed text would show.
+    /// Macros whose directives or calls only the preprocessed text would show.
     pub hidden: Vec<HiddenEntry>,
 }
 
@@ -24,14 +24,14 @@ pub struct FileListing {
 pub struct HiddenEntry {
     /// The file, as the compiler counts lines.
     pub file: String,
-    /// The line of its definition, as the compiler counts lines; 0 if that can't be told.
+    /// The line of its definition, as the compiler counts lines; 0 if it is unknown.
     pub line: u32,
     /// What it hides, in words.
     pub reason: String,
 }
 
 impl HiddenEntry {
-    /// What `rompcc` does about it.
+    /// The remedy that is shown, with what `rompcc` does about such a source.
     pub const HELP: &str = "rompcc preprocesses such a source first; here, give the text that \
                             the compiler's -E makes of it";
 }
@@ -41,20 +41,20 @@ impl HiddenEntry {
 pub struct Entry {
     /// File, as the compiler counts lines.
     pub file: String,
-    /// Line, as the compiler counts lines; 0 if that can't be told.
+    /// Line, as the compiler counts lines; 0 if it is unknown.
     pub line: u32,
     /// Column in bytes, from 1.
     pub column: u32,
-    /// Name of the construct or routine; empty if it is not understood.
+    /// Name of the construct or routine; empty if the directive was not understood.
     pub construct: String,
-    /// As written.
+    /// The text as written.
     pub text: String,
     /// Names of its clauses.
     pub clauses: Vec<String>,
-    /// What becomes of it.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: Decision,
-    /// Why the chunks of its loop cannot be traced, if that was asked for.
+    /// Why the chunks of its loop can't be traced, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unchunked: Option<String>,
 }
@@ -85,7 +85,7 @@ pub fn listing(source: &Source, result: &Instrumented) -> FileListing {
     }
 }
 
-/// What the macros of a source hide.
+/// The macros of a source that hide directives or calls.
 #[must_use]
 pub fn hidden(source: &Source, result: &Instrumented) -> Vec<HiddenEntry> {
     let hidden = front_end(source.language).hidden(&source.text);
@@ -100,7 +100,7 @@ pub fn hidden(source: &Source, result: &Instrumented) -> Vec<HiddenEntry> {
     hidden.into_iter().map(entry).collect()
 }
 
-/// Writes listings for people.
+/// Writes listings as text for people.
 ///
 /// # Errors
 /// If `out` can't be written to.

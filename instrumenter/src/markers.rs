@@ -1,11 +1,11 @@
-//! Line markers in the place of `#line`: GCC reads no `#line` in preprocessed
-//! text.
+//! Line markers instead of `#line`: GCC does not accept `#line` in preprocessed text.
 
 use crate::edit::EditSet;
 use crate::plan::{CallEdit, EditedDirective};
 use crate::spell::{Group, Speller};
 
-/// Spells as another speller does, for preprocessed text.
+/// A speller for preprocessed text: it replaces each `#line` in another speller's output by a
+/// line marker.
 pub(crate) struct WithMarkers<'a>(pub(crate) Box<dyn Speller + 'a>);
 
 impl Speller for WithMarkers<'_> {

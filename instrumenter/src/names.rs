@@ -1,7 +1,8 @@
-//! File names as text. A file name is bytes, and the code here composes text. A byte that
-//! belongs to no character becomes a character of its own, one of the last private-use
-//! characters. A name that contains such a character is taken apart into bytes, so that every
-//! name has exactly one text and every such text leads back to its name.
+//! File names as text. A file name is a sequence of bytes, but the code here composes text. A
+//! byte that is not part of a valid character is represented by a character of its own, one of
+//! the last private-use characters. If a name already contains such a character, the bytes of
+//! that character are represented in this way, too. So every name has exactly one text, and
+//! every such text gives back its name.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -33,7 +34,7 @@ pub fn of_path(path: &Path) -> String {
     text(path.as_os_str().as_bytes())
 }
 
-/// The name whose text this is.
+/// The name that has this text.
 #[must_use]
 pub fn bytes(text: &str) -> Cow<'_, [u8]> {
     if !text.chars().any(|character| byte_of(character).is_some()) {
@@ -49,27 +50,27 @@ pub fn bytes(text: &str) -> Cow<'_, [u8]> {
     Cow::Owned(name)
 }
 
-/// The same for a place that takes only characters, and for people.
+/// The same for places that accept only valid characters, and for people.
 #[must_use]
 pub fn shown(text: &str) -> String {
     String::from_utf8_lossy(&bytes(text)).into_owned()
 }
 
-/// The path whose text this is, in a directory.
+/// The path that has this text, in a directory.
 #[must_use]
 pub fn joined(directory: &Path, text: &str) -> std::path::PathBuf {
     directory.join(OsStr::from_bytes(&bytes(text)))
 }
 
-/// Replaces the begins of names of files, as `-ffile-prefix-map` has compilers do.
+/// Maps the begins of file names, as `-ffile-prefix-map` does.
 #[derive(Clone, Debug, Default)]
 pub struct PrefixMaps {
-    /// What a name begins with, and what stands in its place; the last that fits counts.
+    /// Pairs of an old begin and its replacement; the last pair that fits counts.
     maps: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl PrefixMaps {
-    /// Takes maps as they are written: `OLD=NEW`.
+    /// Takes maps as written in flags: `OLD=NEW`.
     pub fn new<'m>(written: impl Iterator<Item = &'m OsStr>) -> Self {
         let maps = written.filter_map(|map| {
             let map = map.as_bytes();
@@ -81,7 +82,7 @@ impl PrefixMaps {
         }
     }
 
-    /// The name that stands for another one.
+    /// The name to which a name is mapped.
     #[must_use]
     pub fn mapped<'n>(&self, name: &'n [u8]) -> Cow<'n, [u8]> {
         let mut fitting = self.maps.iter().rev().filter_map(|(old, new)| {

@@ -1,4 +1,4 @@
-//! From the flat list of directives to the tree of constructs. Language-free.
+//! Builds the tree of constructs from the flat list of directives. Independent of the language.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -8,8 +8,8 @@ use crate::find::{
 };
 use crate::openmp::{Directive, Leaf};
 
-/// A construct: a directive that is understood, with what it governs; or the
-/// first section of a `sections` construct, which may have no directive.
+/// A construct: a directive that was understood, with the code that it governs. The first
+/// section of a `sections` construct is a construct, too, even without a directive.
 #[derive(Debug)]
 pub struct Construct {
     /// Index of its directive in [`Found::directives`]; for a first section
@@ -23,7 +23,7 @@ pub struct Construct {
     pub parent: Option<usize>,
     /// The number of constructs around it.
     pub depth: usize,
-    /// Where it begins: what follows in the list begins there or behind it.
+    /// Its begin: the following constructs in the list begin there or later.
     start: usize,
 }
 
@@ -32,11 +32,11 @@ pub struct Construct {
 pub struct Block {
     /// From its first to its last byte.
     pub range: Range<usize>,
-    /// Where text at its begin goes.
+    /// The place for text at its begin.
     pub begin: Position,
-    /// Where text at its end goes.
+    /// The place for text at its end.
     pub end: Position,
-    /// Where text behind the construct goes.
+    /// The place for text behind the construct.
     pub outside: Position,
     /// How the end of the construct is marked.
     pub closing: Closing,
@@ -70,30 +70,30 @@ impl From<&SectionBlock> for Block {
     }
 }
 
-/// All constructs, each behind the one around it, in source order.
+/// All constructs in source order; an outer construct comes before those in it.
 #[derive(Debug)]
 pub struct Nesting {
     /// The constructs.
     pub constructs: Vec<Construct>,
-    /// Where nothing may be inserted.
+    /// The parts where nothing may be inserted.
     pub closed: Reasons,
-    /// What may be compiled for a device, if there is one.
+    /// The parts that may be compiled for a device, if there is one.
     pub device: Reasons,
-    /// Where a procedure must be declared to be called.
+    /// The parts where a procedure must be declared before it is called.
     pub declaring: Reasons,
     /// Functions that are named in a `declare target`.
     pub device_functions: HashSet<String>,
 }
 
-/// Parts of the text, each with a reason for what is done with it.
+/// Parts of the text, each with a reason for its treatment.
 #[derive(Debug, Default)]
 pub struct Reasons {
-    /// From each offset on, the reason that counts, in order.
+    /// For each offset where the reason changes, the reason from there on. In order.
     from: Vec<(usize, Option<&'static str>)>,
 }
 
 impl Reasons {
-    /// Of parts that overlap the first one counts.
+    /// If parts overlap, the first one in the list counts.
     #[must_use]
     pub fn new(parts: &[(Range<usize>, &'static str)]) -> Self {
         let bounds = parts.iter().enumerate().flat_map(|(number, (range, _))| {
@@ -115,7 +115,7 @@ impl Reasons {
         Self { from }
     }
 
-    /// The reason for what is done at an offset, if there is one.
+    /// The reason at an offset, if there is one.
     #[must_use]
     pub fn at(&self, offset: usize) -> Option<&'static str> {
         let behind = self.from.partition_point(|(from, _)| *from <= offset);
@@ -139,11 +139,11 @@ impl Nesting {
     }
 }
 
-/// Constructs nested deeper are left alone: whatever looks at all that is around each
-/// would take time out of proportion, and no compiler takes so many.
+/// The largest nesting depth of constructs. Deeper ones are left alone: code that examines all
+/// constructs around each one would take too long, and no compiler accepts so many.
 const DEEPEST: usize = 256;
 
-/// Leaves the constructs alone that are nested too deeply.
+/// Leaves alone the constructs that are nested too deeply.
 pub fn bound_depth(found: &mut Found) {
     let mut ends: Vec<usize> = Vec::new();
     for directive in &mut found.directives {
@@ -212,7 +212,7 @@ fn own_block(directive: &FoundDirective) -> Option<Block> {
     }
 }
 
-/// The blocks of `section` directives are known to their `sections` directives.
+/// The blocks of `section` directives. They are recorded in the `sections` directives.
 fn section_blocks(found: &Found) -> HashMap<usize, Block> {
     let bodies = found
         .directives
@@ -245,9 +245,9 @@ fn implicit_section(index: usize, directive: &FoundDirective) -> Option<Construc
     })
 }
 
-/// Finds each construct's parent: the innermost one whose block it stands in.
-/// Alternatives in the branches of a conditional are not in each other's block, and
-/// what is never compiled is around nothing.
+/// Finds each construct's parent: the innermost construct whose block contains it. Alternatives
+/// in branches of a conditional do not contain each other, and code that is never compiled
+/// contains nothing.
 fn link(found: &Found, constructs: &mut [Construct]) {
     let mut around: Vec<usize> = Vec::new();
     for index in 0..constructs.len() {
@@ -279,9 +279,9 @@ fn link(found: &Found, constructs: &mut [Construct]) {
     }
 }
 
-/// Whether two directives stand in different branches of one conditional.
+/// Whether two directives are in different branches of one conditional.
 fn are_alternatives(one: &FoundDirective, other: &FoundDirective) -> bool {
-    // The outermost branches that differ decide: what is around both is the same.
+    // The outermost differing branches decide; the branches outside them are the same.
     let mut pairs = one.branches.iter().zip(&other.branches);
     let differ = |(one, other): &(&Branch, &Branch)| one != other;
     let first = pairs.find(differ);
@@ -295,8 +295,8 @@ fn first_byte(found: &Found, construct: &Construct) -> usize {
     }
 }
 
-/// Where text in front of a directive goes, so that a nested directive counts
-/// as inside a block that begins with it.
+/// The position for text in front of a directive. With it, a nested directive at the begin of a
+/// block counts as inside the block.
 fn start_of(directive: &FoundDirective) -> usize {
     match directive.placement {
         Placement::Lines { before, .. } => before,

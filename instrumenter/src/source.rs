@@ -11,26 +11,25 @@ pub type UndefinedMacros = BTreeSet<String>;
 /// One source text.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The name that the instrumented text gives in `#line`, so what the
-    /// compiler will put in diagnostics, debug information and `__FILE__`; as
-    /// [`crate::names`] makes it.
+    /// The name that the instrumented text gives in `#line`, in the form that [`crate::names`]
+    /// makes. The compiler uses it in diagnostics, debug information and `__FILE__`.
     pub name: String,
     /// The language that it is written in.
     pub language: Language,
     /// The text, any bytes.
     pub text: Vec<u8>,
-    /// How Fortran text is laid out; means nothing for other languages.
+    /// The layout of Fortran text; ignored for other languages.
     pub layout: Layout,
-    /// Macros that decide its conditionals; none if nothing is known of them.
+    /// Undefined macros on which its conditionals depend; empty if nothing is known about them.
     pub undefined: UndefinedMacros,
 }
 
-/// How Fortran text is laid out in lines (Fortran 2018, section 6.3).
+/// The layout of Fortran text in lines (Fortran 2018, section 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The source form.
     pub form: Form,
-    /// The column behind which a line does not count; none if every column does.
+    /// The last significant column of a line; none if all columns are significant.
     pub line_length: Option<usize>,
     /// Whether the compiler runs the preprocessor over the text, so that lines
     /// with `#` in column 1 are directives of it.
@@ -47,20 +46,20 @@ pub enum Form {
 }
 
 impl Layout {
-    /// What compilers assume of free form.
+    /// The layout that compilers assume for free form.
     pub const FREE: Self = Self {
         form: Form::Free,
         line_length: Some(132),
         preprocessed_by_compiler: false,
     };
-    /// What compilers assume of fixed form.
+    /// The layout that compilers assume for fixed form.
     pub const FIXED: Self = Self {
         form: Form::Fixed,
         line_length: Some(72),
         preprocessed_by_compiler: false,
     };
 
-    /// The same in a form, with the line length that compilers assume of it.
+    /// The same layout in a form, with the line length that compilers assume for it.
     #[must_use]
     pub fn in_form(self, form: Form) -> Self {
         let assumed = match form {
@@ -74,11 +73,11 @@ impl Layout {
     }
 }
 
-/// Fortran extensions that mean fixed form, in lower case; in upper case the
-/// compiler preprocesses first.
+/// Fortran extensions that imply fixed form, in lower case. For the same extensions in upper
+/// case the compiler preprocesses first.
 const FIXED_FORM: &[&str] = &["f", "for", "ftn", "f77", "fpp"];
 
-/// Languages by file name extension, as compilers take them; anything else is C.
+/// Languages by file name extension, as compilers read them; anything else is C.
 #[rustfmt::skip]
 const EXTENSIONS: &[(Language, &[&str])] = &[
     (Language::Cxx, &[
@@ -91,7 +90,7 @@ const EXTENSIONS: &[(Language, &[&str])] = &[
 ];
 
 impl Source {
-    /// The language that a file's name stands for.
+    /// The language that a file's name implies.
     #[must_use]
     pub fn language_of(path: &Path) -> Language {
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -101,7 +100,7 @@ impl Source {
         row.map_or(Language::C, |(language, _)| *language)
     }
 
-    /// The layout that a file's name stands for.
+    /// The layout that a file's name implies.
     #[must_use]
     pub fn layout_of(path: &Path) -> Layout {
         let extension = path.extension().and_then(|extension| extension.to_str());

@@ -1,5 +1,5 @@
-//! `romp instrument --verify`: proves of one result that nothing of the user's
-//! was changed and that every region that is entered is left.
+//! `romp instrument --verify`: checks for one result that no text of the user was changed, and
+//! that every region that is entered is left.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::openmp::{Event, Language};
 use crate::plan::{Fragment, Plan};
 use crate::{Instrumented, Source};
 
-/// What is wrong with a result.
+/// A defect of a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Defect {
     /// Removing the edits does not give the input back.
@@ -27,10 +27,10 @@ pub enum Defect {
         /// The region's number.
         region: usize,
     },
-    /// The end of a construct is not beyond doubt.
+    /// The end of a construct is in doubt.
     #[error("two ways of finding the end of the directive at byte {0} do not agree")]
     Extent(usize),
-    /// The output has errors that the input has not.
+    /// The output has syntax errors that the input does not have.
     #[error("the output has syntax errors that the input has not")]
     Syntax,
 }
@@ -43,7 +43,7 @@ pub fn verify(source: &Source, result: &Instrumented) -> Result<(), Defect> {
     verify_read(&*front_end(source.language).read(source), source, result)
 }
 
-/// Checks the result of a source that was read already.
+/// Checks the result of a source that was already read.
 ///
 /// # Errors
 /// The first defect.
@@ -68,7 +68,7 @@ pub fn verify_read(
     if result.applied.edits.is_empty() {
         return Ok(());
     }
-    // Where the grammar does not know the input, its errors say nothing.
+    // If the grammar does not understand the input, errors in the output tell nothing.
     let has_errors = front_end(source.language).read(&output).has_errors();
     match has_errors == Some(true) && reading.has_errors() == Some(false) {
         true => Err(Defect::Syntax),
@@ -76,10 +76,10 @@ pub fn verify_read(
     }
 }
 
-/// What we spell in a way that a grammar does not know, and what it takes for the same.
+/// Inserted spellings that a grammar does not know, each with an equivalent that it knows.
 const SPELLINGS: &[(&[u8], &[u8])] = &[(b"__typeof__", b"decltype  "), (b"long(", b"int (")];
 
-/// The output with what was inserted spelled as grammars know it.
+/// The output, with inserted text spelled as grammars know it.
 fn as_grammars_know(mut output: Source, result: &Instrumented) -> Source {
     if output.language == Language::Cxx {
         for edit in &result.applied.edits {
@@ -95,8 +95,9 @@ fn as_grammars_know(mut output: Source, result: &Instrumented) -> Source {
     output
 }
 
-/// Every token of the output that was not inserted begins and ends where one of
-/// the input does, and every token of the input that was not removed is there.
+/// Checks that tokens are the same: every token of the output that was not inserted begins and
+/// ends where a token of the input does, and every token of the input that was not removed is
+/// in the output.
 fn same_tokens(source: &Source, output: &Source, result: &Instrumented) -> Result<(), Defect> {
     let front_end = front_end(source.language);
     let removed = |at: usize| result.applied.removes(at);
@@ -122,17 +123,17 @@ fn same_tokens(source: &Source, output: &Source, result: &Instrumented) -> Resul
     }
 }
 
-/// In the order of the text, events of one region open and close like brackets.
+/// Checks that events of one region open and close like brackets, in the order of the text.
 fn paired_events(plan: &Plan) -> Result<(), Defect> {
     let mut insertions: Vec<_> = plan.insertions.iter().collect();
     insertions.sort_by_key(|insertion| (insertion.at, insertion.order));
-    // How many are open of each.
+    // The number of open regions for each opening event.
     let mut open: BTreeMap<(usize, Event), usize> = BTreeMap::new();
     for item in insertions.iter().flat_map(|insertion| &insertion.items) {
         let Fragment::Probe(event, region) = item else {
             continue;
         };
-        // Alternatives of a conditional close in any order.
+        // Alternatives of a conditional may close in any order.
         match event.opened_by() {
             None => *open.entry((*region, *event)).or_default() += 1,
             Some(partner) => {

@@ -1,13 +1,13 @@
-//! `romp instrument` as a user calls it.
+//! `romp instrument`, called as users call it.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint lets tests unwrap, but not their helpers.
 #![allow(clippy::unwrap_used)]
 
 use std::process::{Command, Output};
 
 const PARALLEL: &str = "void f(void) {\n#pragma omp parallel\n  { }\n}\n";
 
-/// Runs it beside `a.c`, `b.c` and `c.f90`.
+/// Runs it in a folder with `a.c`, `b.c` and `c.f90`.
 fn instrument(words: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
@@ -84,7 +84,7 @@ fn what_is_no_ordinary_file_is_written_to() {
         .spawn()
         .unwrap();
     assert!(call("pipe").success());
-    // Else its reader would wait for a writer that never comes.
+    // If the pipe had been replaced, its reader would wait for a writer forever.
     let kind = std::fs::symlink_metadata(path("pipe")).unwrap().file_type();
     assert!(kind.is_fifo());
     let read = reader.wait_with_output().unwrap().stdout;
@@ -105,7 +105,7 @@ fn statements_are_not_broken_where_every_column_counts() {
     }
 }
 
-/// The text that is written for a source of the given name.
+/// The text that is written for a source with the given name.
 fn rewritten(name: &str, source: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), source).unwrap();

@@ -1,5 +1,5 @@
-//! Properties of the whole pipeline on any text: nothing panics, nothing of the
-//! user's is lost, and what was found is instrumented soundly.
+//! Properties of the whole pipeline for arbitrary texts: nothing panics, no text of the user is
+//! lost, and constructs that are found are instrumented correctly.
 
 use instrumenter::source::Layout;
 use instrumenter::verify::verify;
@@ -23,7 +23,7 @@ fn options() -> Options {
     }
 }
 
-/// Fragments of C from which texts are thrown together, most of them wrong.
+/// Fragments of C from which random texts are made, most of them invalid.
 const FRAGMENTS: &[&str] = &[
     "#pragma omp parallel\n",
     "#pragma omp parallel for reduction(+:s)\n",
@@ -84,7 +84,7 @@ fn thrown_together() -> impl Strategy<Value = String> {
         .prop_map(|parts| parts.concat())
 }
 
-/// A well-formed statement with constructs nested at random within the rules.
+/// A well-formed statement with constructs nested at random, within the rules.
 fn statement() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("x += 1;\n".to_owned()),
@@ -140,7 +140,8 @@ proptest! {
     fn fragments_are_survived_and_verified(text in thrown_together()) {
         let source = source(text);
         let result = instrument(&source, &options());
-        // Fragments are rarely C; all but the grammar's opinion must hold.
+        // Random fragments are rarely valid C, so syntax errors are allowed; all other checks
+        // must pass.
         match verify(&source, &result) {
             Ok(()) | Err(instrumenter::verify::Defect::Syntax) => {}
             Err(defect) => prop_assert!(false, "{}\n{}", defect, String::from_utf8_lossy(result.text())),

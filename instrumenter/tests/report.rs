@@ -1,6 +1,6 @@
-//! `romp report` as a user calls it.
+//! `romp report`, called as users call it.
 
-// The lint lets tests unwrap, but not what helps them.
+// The lint lets tests unwrap, but not their helpers.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -55,7 +55,7 @@ fn what_cannot_be_shown_is_said_with_what_can() {
     assert!(refused(&[profile, "-f", "html", "--top", "1"]).contains("whole profile"));
 }
 
-/// A folder that is gone with the value, with a copy of a profile.
+/// A folder with copies of a profile; it is removed with the value.
 fn folder_with(names: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let profile =

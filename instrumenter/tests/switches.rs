@@ -29,7 +29,7 @@ fn a_switch_alone_is_declared() {
     assert_eq!(verify(&source, &result), Ok(()));
 }
 
-/// C instrumented and verified: the text, and what was warned of.
+/// Instruments C and verifies the result. Returns the text and the warnings.
 fn instrumented(text: &str) -> (String, String) {
     let source = Source {
         name: "t.c".into(),
@@ -45,7 +45,8 @@ fn instrumented(text: &str) -> (String, String) {
     (text, warnings.collect())
 }
 
-/// A call in front of `x++` would be what is governed, and `x++` would run always.
+/// With a call in front of `x++`, the call would be governed instead, and `x++` would always
+/// run.
 #[test]
 fn no_call_takes_the_place_of_what_is_governed() {
     let heads = [
@@ -95,7 +96,7 @@ fn calls_stand_between_statements() {
     }
 }
 
-/// Compilers refuse these; they get them as they are.
+/// Compilers reject these, so they get them unchanged.
 #[test]
 fn what_is_no_c_is_left_to_the_compiler() {
     for text in [
@@ -110,7 +111,7 @@ fn what_is_no_c_is_left_to_the_compiler() {
     assert!(instrumented(text).0.contains("\nPOMP_Parallel_end("));
 }
 
-/// The attributes that are not ours stay where they were.
+/// Attributes that are not OpenMP's stay in their places.
 #[test]
 fn directives_in_a_sequence_may_have_other_attributes_beside_them() {
     for (written, expected) in [

@@ -1,5 +1,5 @@
-//! The command `romp`: instruments sources, lists directives, shows reports.
-//! Under the name of a compiler wrapper (a link `rompcc`, `rompcxx`, ...) it is that.
+//! The command `romp`: instruments sources, lists directives, shows reports. Under the name of
+//! a compiler wrapper (a link `rompcc`, `rompcxx`, ...) it behaves as that wrapper.
 
 use std::process::ExitCode;
 

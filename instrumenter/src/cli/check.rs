@@ -14,7 +14,7 @@ use crate::diagnostic::file_error;
 
 /// Status if a threshold is violated.
 const VIOLATED: u8 = 1;
-/// Status if that can't be told; clap has the same for wrong usage.
+/// Status if the outcome is unknown. clap uses the same for wrong usage.
 const ERROR: u8 = 2;
 
 /// Arguments of `romp check`.
@@ -104,7 +104,7 @@ fn load(paths: &[PathBuf]) -> Result<Vec<Profile>, Failure> {
 }
 
 impl Arguments {
-    /// The runs, and those that they are compared with.
+    /// The profiles of the runs, and those of the runs that they are compared with.
     fn sides(&self) -> (&[PathBuf], &[PathBuf]) {
         match (self.profiles.as_slice(), &self.baseline, &self.others) {
             ([_, _], baseline, others) if baseline.is_empty() && others.is_empty() => {
@@ -115,7 +115,7 @@ impl Arguments {
         }
     }
 
-    /// What the outcome is of: the file, or the first of them.
+    /// The name of the judged profile, or of the first of them.
     fn name(&self) -> String {
         match self.sides().0 {
             [] => String::new(),
@@ -136,7 +136,8 @@ fn thresholds(arguments: &Arguments) -> Result<Thresholds, Failure> {
         max_region_ratio: arguments.max_region_ratio,
         min_share: arguments.min_share,
     };
-    // A file may hold limits for later; an option is meant now.
+    // Limits in a file may be meant for later comparisons; a limit on the command line is meant
+    // for this one.
     if let ([], [limit, ..]) = (arguments.sides().1, options.comparing().as_slice()) {
         let what = "compares with a baseline: give its saved profile as the second file";
         return Err(format!("error: --{limit} {what}").into());
@@ -159,7 +160,7 @@ fn thresholds(arguments: &Arguments) -> Result<Thresholds, Failure> {
     Ok(file.overridden_by(options))
 }
 
-/// One line per violation and note, and one for all.
+/// Prints one line per violation and note, and one line for the whole.
 fn show(arguments: &Arguments, checked: &Checked) -> Result<(), Failure> {
     let profile = arguments.name();
     super::print(|out| {
@@ -178,7 +179,7 @@ fn show(arguments: &Arguments, checked: &Checked) -> Result<(), Failure> {
     })
 }
 
-/// `a.c:35: max-imbalance: waiting at ...`.
+/// The line for a violation: `a.c:35: max-imbalance: waiting at ...`.
 fn line(check: &Check, profile: &str) -> String {
     let Check {
         threshold,

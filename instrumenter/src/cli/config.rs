@@ -1,5 +1,5 @@
-//! `romp --cflags` and `romp --libs`: for builds that are written by hand, as the
-//! `*-config` programs of other tools.
+//! `romp --cflags` and `romp --libs`: for builds that are written by hand, like the `*-config`
+//! programs of other tools.
 
 use std::path::{Path, PathBuf};
 

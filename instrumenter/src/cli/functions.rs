@@ -1,5 +1,5 @@
-//! Finds the functions of a profile in the source, by the debug information of the program and
-//! its libraries, if these files still exist and have not changed.
+//! Finds the functions of a profile in the source. It uses the debug information of the program
+//! and its libraries, if these files still exist and have not changed.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,8 +9,8 @@ use profile::functions::Symbols;
 use profile::model::{Code, Profile, Region};
 use profile::region_kind::RegionKind;
 
-/// Fills in file and line of each function, and its name where debug information
-/// knows it better than the symbol. What is not known stays as it is.
+/// Fills in file and line of each function, and its name where debug information has a better
+/// one than the symbol. Functions without debug information stay as they are.
 pub(super) fn locate(profile: &mut Profile) {
     let mut modules: HashMap<String, Option<Module>> = HashMap::new();
     for region in &mut profile.regions {
@@ -41,8 +41,8 @@ impl Module {
         })
     }
 
-    /// Whether the file still has this function there: it may have been built
-    /// again since.
+    /// Whether the file still has this function at its address: the file may have been built
+    /// again since the run.
     fn has(&self, code: &Code) -> bool {
         self.symbols.at(code.offset) == code.symbol.as_deref()
     }
@@ -60,8 +60,8 @@ impl Module {
         }
     }
 
-    /// The name of a procedure in Fortran, whose symbols are no names of the
-    /// user's; those in modules say more than the name alone.
+    /// The name of a Fortran procedure, since the symbols of procedures are not the user's
+    /// names. Procedures in modules keep their symbols, which also contain the module's name.
     fn fortran_name(&self, offset: u64) -> Option<String> {
         const LANGUAGES: [gimli::DwLang; 6] = [
             gimli::DW_LANG_Fortran77,

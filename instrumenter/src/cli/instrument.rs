@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Every file is looked at, whatever becomes of those before it.
+/// Instruments every file, even after a failure.
 fn all(arguments: &Arguments, files: &[PathBuf]) -> Result<(), Failure> {
     let results = files.iter().map(|file| one(arguments, file));
     let failed = results
@@ -89,7 +89,8 @@ fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         disabled: arguments.disable.groups(),
         chunks: arguments.chunks,
         without_blocks: arguments.without_blocks,
-        // Flang, where every column counts, knows no line markers within a statement.
+        // An unlimited line length stands for Flang, which accepts no line markers within a
+        // statement.
         whole_statements: source.layout.line_length.is_none(),
         api: arguments.api,
         ..Options::default()
@@ -107,7 +108,7 @@ fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     if arguments.verify {
         check(&*reading, &source, &result)?;
     }
-    // A dash is standard output also where it is said.
+    // A dash given with -o means standard output, too.
     let output = arguments.output.as_ref();
     match output.filter(|path| path.as_os_str() != "-") {
         Some(output) => write(output, file, result.text()),
@@ -130,8 +131,8 @@ fn check(reading: &dyn Reading, source: &Source, result: &Instrumented) -> Resul
     Ok(())
 }
 
-/// Writes the output in one step: never half of it, never over the source. What is no
-/// ordinary file, as `/dev/null`, stays what it is and is written to.
+/// Writes the output in one step, so that it is never incomplete, and never over the source. If
+/// the output is not an ordinary file, such as `/dev/null`, it is written to and not replaced.
 pub(super) fn write(output: &Path, input: &Path, text: &[u8]) -> Result<(), Failure> {
     let error = |what: &str, help: &str| Failure::from(file_error(output, what, help));
     let same = |path: &Path| std::fs::canonicalize(path).ok();
@@ -140,7 +141,7 @@ pub(super) fn write(output: &Path, input: &Path, text: &[u8]) -> Result<(), Fail
     }
     let written = match std::fs::metadata(output) {
         Ok(there) if !there.is_file() => std::fs::write(output, text),
-        // A link keeps leading to what it leads to.
+        // A link keeps its target; the target is replaced.
         _ => replace(&same(output).unwrap_or_else(|| output.to_owned()), text),
     };
     written.map_err(|cause| {
@@ -151,12 +152,12 @@ pub(super) fn write(output: &Path, input: &Path, text: &[u8]) -> Result<(), Fail
     })
 }
 
-/// Puts a file in the place of another, if there is one.
+/// Writes a file in the place of another one, if there is one.
 fn replace(output: &Path, text: &[u8]) -> std::io::Result<()> {
     let folder = output
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
-    // The permissions of an ordinary file, less what the umask takes.
+    // The permissions of an ordinary new file, reduced by the umask.
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     let mut file = tempfile::Builder::new()
         .permissions(mode)
@@ -166,7 +167,7 @@ fn replace(output: &Path, text: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The same for the same text under the same name, different otherwise.
+/// A part of our names: the same for the same text, name and output, and different otherwise.
 pub(super) fn unique(source: &Source, output: Option<&Path>) -> String {
     let mut hasher = DefaultHasher::new();
     source.name.hash(&mut hasher);

@@ -19,7 +19,7 @@ pub(super) fn write(
     }
     let mut report = Report::new("romp check");
     report.add_test_suite(suite);
-    // Made only now, so that an error above leaves the file alone.
+    // The file is created only now, so that an error above leaves an existing file alone.
     report.serialize(File::create(path)?)?;
     Ok(())
 }

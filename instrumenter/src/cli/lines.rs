@@ -1,5 +1,4 @@
-//! How the lines of a Fortran source are laid out, where its name does not say
-//! it.
+//! The layout of a Fortran source's lines, where its name does not tell it.
 
 use clap::{Args, ValueEnum};
 
@@ -28,7 +27,7 @@ enum Form {
 }
 
 impl Lines {
-    /// Lays out a source as asked for. Text with a form is Fortran.
+    /// Lays out a source as asked for. A source with a given form is taken for Fortran.
     pub(super) fn lay_out(&self, source: &mut Source) {
         if let Some(form) = self.form {
             source.language = Language::Fortran;

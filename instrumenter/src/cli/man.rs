@@ -1,5 +1,5 @@
-//! `romp man`: the manual pages, one for each command and one for the
-//! environment, made of what the commands know about themselves.
+//! `romp man`: the manual pages, one for each command and one for the environment, made from
+//! the descriptions in the commands themselves.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub(super) struct Arguments {
     directory: PathBuf,
 }
 
-/// Our compilers: command, language, what it stands for, its variable.
+/// Our compiler wrappers: command, language, the compiler that it replaces, and its variable.
 const WRAPPERS: &[[&str; 4]] = &[
     ["rompcc", "C", "cc", "ROMP_CC"],
     ["rompcxx", "C++", "c++", "ROMP_CXX"],

@@ -100,7 +100,7 @@ impl Disable {
     }
 }
 
-/// A failure that the user is told of.
+/// A failure that is reported to the user.
 #[derive(Debug)]
 pub struct Failure {
     /// The whole message.
@@ -113,8 +113,8 @@ impl From<String> for Failure {
     }
 }
 
-/// Runs the command line; the exit code is 0, 1 after an error that was shown,
-/// or 2 for wrong usage. `check` has 1 for a violation and 2 for every error.
+/// Runs the command line. The exit code is 0, 1 after a reported error, or 2 for wrong usage.
+/// `check` has 1 for a violation and 2 for every error.
 #[must_use]
 pub fn run() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -204,7 +204,7 @@ fn load(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
     Ok(profile)
 }
 
-/// Reads a saved profile for a comparison: each region once.
+/// Reads a saved profile for a comparison, with equal regions merged.
 fn load_folded(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
     Ok(profile::merge::fold(&load(path)?))
 }
@@ -219,7 +219,7 @@ fn read_input(path: &std::path::Path) -> Result<profile::model::Profile, profile
     profile::load::parse(path, &text)
 }
 
-/// The values of an option, each with what it is.
+/// The values of an option, each with its description.
 fn choices(
     rows: impl Iterator<Item = (&'static str, &'static str)>,
 ) -> clap::builder::PossibleValuesParser {
@@ -227,7 +227,7 @@ fn choices(
     values.collect::<Vec<_>>().into()
 }
 
-/// Writes to standard output; a reader that went away is no error.
+/// Writes to standard output. A reader that has gone away is not an error.
 fn print(
     write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
 ) -> Result<(), Failure> {

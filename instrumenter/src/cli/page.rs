@@ -13,7 +13,7 @@ use crate::diagnostic::file_error;
 /// The ending of saved profiles.
 const ENDING: &str = ".romp.json";
 
-/// The saved profile that was written last in a folder.
+/// The most recent saved profile in a folder.
 pub(super) fn newest(folder: &Path) -> Result<PathBuf, Failure> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let profiles = files.filter(|file| file.file_name().to_string_lossy().ends_with(ENDING));
@@ -41,7 +41,7 @@ pub(super) fn newest(folder: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-/// The page's name if the user gives none: that of the profile, in this folder.
+/// The page's name if the user gives none: the profile's name, in the current folder.
 pub(super) fn name_of(profile: &Path) -> PathBuf {
     let name = match profile.as_os_str() == "-" {
         true => "romp".into(),
@@ -50,12 +50,12 @@ pub(super) fn name_of(profile: &Path) -> PathBuf {
     PathBuf::from(format!("{}.html", name.trim_end_matches(ENDING)))
 }
 
-/// Folders from which the files of a profile may be named.
+/// Folders to which file names in a profile may be relative.
 pub(super) fn folders(profile: &Path) -> Vec<PathBuf> {
     profile.parent().map(Path::to_owned).into_iter().collect()
 }
 
-/// The page of a report with the user's files, or without.
+/// The page of a report, with the user's files or without.
 pub(super) fn page<'r, 'p>(
     report: &'r Report<'p>,
     profile: &Path,
@@ -68,7 +68,7 @@ pub(super) fn page<'r, 'p>(
     }
 }
 
-/// Writes a file; what is given to read is not written over.
+/// Writes a file; the input files are never overwritten.
 pub(super) fn write_file(
     output: &Path,
     inputs: &[&Path],

@@ -9,9 +9,9 @@ use profile::report::{WRITERS, Writer, text, writer};
 
 use super::{Failure, page, style};
 
-/// The format that is looked at in a browser.
+/// The format that is shown in a browser.
 const PAGE: &str = "html";
-/// The format that is looked at where it is printed.
+/// The format that is shown in the terminal.
 const TEXT: &str = "text";
 
 /// Arguments of `romp report`.
@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// The format that is asked for.
+/// The chosen format.
 fn chosen(arguments: &Arguments) -> Result<&'static Writer, Failure> {
     match (arguments.format.as_deref(), arguments.open) {
         (Some(name), true) if name != PAGE => Err(Failure {

@@ -1,12 +1,12 @@
-//! Words of the command line in a place where they mean nothing: the choice of an option
-//! without the option, a file without a command. The answer shows how it is meant.
+//! Recognises words of the command line in a place where they have no meaning: the choice of an
+//! option without the option, or a file without a command. The answer shows the likely command.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{Arg, Command};
 
-/// What the user most likely meant, if words are in a place where they mean nothing.
+/// The message with the likely command, if words are in a place where they have no meaning.
 pub(super) fn meant(root: &Command, words: &[OsString]) -> Option<String> {
     let words: Vec<&str> = words.iter().map_while(|word| word.to_str()).collect();
     let first = *words.first()?;
@@ -16,7 +16,7 @@ pub(super) fn meant(root: &Command, words: &[OsString]) -> Option<String> {
     }
 }
 
-/// A file in the place of a command.
+/// Handles a file in the place of a command.
 fn file_alone(file: &str) -> Option<String> {
     let path = Path::new(file);
     if !path.is_file() {
@@ -38,14 +38,14 @@ fn file_alone(file: &str) -> Option<String> {
     ))
 }
 
-/// A choice of an option of a command, without the option: `report text FILE`, `--html`.
+/// Handles the choice of an option without the option: `report text FILE`, `--html`.
 fn misplaced_choice(command: &Command, words: &[&str]) -> Option<String> {
     let mut command = command;
     let mut names = 1;
     while let Some(inner) = words.get(names).and_then(|w| command.find_subcommand(w)) {
         (command, names) = (inner, names + 1);
     }
-    // Words behind a program are the program's.
+    // Words behind a program belong to that program.
     let of_another = |arg: &Arg| arg.is_trailing_var_arg_set();
     if command.get_arguments().any(of_another) {
         return None;
@@ -88,7 +88,7 @@ fn takes_value(option: &Arg) -> bool {
     option.get_action().takes_values()
 }
 
-/// The option, as it is written, that this word is a choice of.
+/// The option, as written, that has this word as a choice.
 fn of_choice(command: &Command, word: &str) -> Option<String> {
     let mut all = command.get_arguments().filter(|arg| takes_value(arg));
     let option = all.find(|arg| {

@@ -1,11 +1,11 @@
-//! How text looks where it is shown: on a terminal it fits the width, and titles are
-//! emphasised; in a file or a pipe nothing is cut and nothing but the text is written.
+//! The style of printed text. On a terminal it fits the width, and titles are emphasised. In a
+//! file or a pipe nothing is cut, and only the text is written.
 
 use std::io::IsTerminal;
 
 use profile::report::Style;
 
-/// For what is written to a file.
+/// The style for a file.
 pub(super) fn of_file(is_whole: bool) -> Style {
     Style {
         is_whole,
@@ -13,7 +13,7 @@ pub(super) fn of_file(is_whole: bool) -> Style {
     }
 }
 
-/// For what is written to standard output.
+/// The style for standard output.
 pub(super) fn of_stdout(is_whole: bool) -> Style {
     if !std::io::stdout().is_terminal() {
         return of_file(is_whole);
@@ -27,7 +27,7 @@ pub(super) fn of_stdout(is_whole: bool) -> Style {
     }
 }
 
-/// The columns of the terminal, or what the user says in `COLUMNS`.
+/// The columns of the terminal, or the user's value in `COLUMNS`.
 fn columns() -> Option<usize> {
     let said = std::env::var("COLUMNS").ok();
     let said = said.and_then(|columns| columns.trim().parse::<u16>().ok());

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let profile = match others.as_slice() {
         [] => super::load(path)?,
-        // Regions are matched: each is there once, as in `romp diff`.
+        // Regions of several profiles are matched, so each must occur once, as in `romp diff`.
         _ => super::load_folded(path)?,
     };
     let others: Vec<Profile> = others

@@ -1,5 +1,5 @@
-//! From offsets to the file and line that the compiler counts, which `#line`
-//! and line markers in the text may have changed.
+//! Maps offsets to the file and line that the compiler counts. `#line` and line markers in the
+//! text may change these.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::source::LineIndex;
 struct Change {
     /// First offset that it holds for, the begin of a physical line.
     from: usize,
-    /// What it says; `None` if that can't be told.
+    /// The file and line that it sets; `None` if these are unknown.
     to: Option<(Rc<str>, u32)>,
 }
 
@@ -34,7 +34,7 @@ pub struct LineMap {
 const LINES: std::ops::RangeInclusive<u32> = 1..=2_147_483_647;
 
 impl LineMap {
-    /// A map without any change.
+    /// A map without any `#line`.
     #[must_use]
     pub fn new(name: &str, text: &[u8]) -> Self {
         let start = Change {
@@ -47,8 +47,8 @@ impl LineMap {
         }
     }
 
-    /// Records that the line that begins at `from` is `line` of `file`; without
-    /// a file, of the same file as before.
+    /// Records that the line that begins at `from` is `line` of `file`. Without a file name the
+    /// file stays the same.
     pub fn change(&mut self, from: usize, file: Option<String>, line: u32) {
         let before = self.changes.last().and_then(|change| change.to.clone());
         let to = file
@@ -58,12 +58,12 @@ impl LineMap {
         self.changes.push(Change { from, to });
     }
 
-    /// Records that lines can't be told from `from` on.
+    /// Records that lines are unknown from `from` on.
     pub fn lose(&mut self, from: usize) {
         self.changes.push(Change { from, to: None });
     }
 
-    /// The line of an offset as the compiler counts it, if that can be told.
+    /// The line of an offset as the compiler counts it, if it is known.
     #[must_use]
     pub fn presumed(&self, offset: usize) -> Option<Presumed> {
         let at = self.changes.partition_point(|change| change.from <= offset);

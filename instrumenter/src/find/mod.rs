@@ -1,6 +1,6 @@
-//! Finding: from a text to its directives, the extents of what they govern, and
-//! the calls to redirect. A front end per language does it; none of them knows
-//! what a probe is.
+//! Finding: reads a text and finds its directives, the extents of their constructs, and the
+//! calls to redirect. Each language has a front end for this. Front ends know nothing about
+//! probes.
 
 pub mod c;
 pub mod fortran;
@@ -17,11 +17,12 @@ use crate::openmp::{Directive, Language};
 use crate::source::Source;
 use lines::LineMap;
 
-/// The reason for leaving a directive to the compiler where it can't become a statement.
+/// The reason for leaving a directive to the compiler if it can't become a statement.
 const NO_PLACE: &str = "no statement may stand in its place";
 
-/// What other choices of the conditionals of one source are looked at, in bytes: so many,
-/// and so many for each of the source's. Real ones need a few times their length.
+/// The number of bytes that may be examined in other choices of one source's conditionals: a
+/// constant, plus a multiple of the source's length. Real sources need a few times their
+/// length.
 #[derive(Debug)]
 struct Allowance(Cell<usize>);
 
@@ -30,7 +31,7 @@ impl Allowance {
         Self(Cell::new((1 << 23) + 64 * length))
     }
 
-    /// Notes that so many bytes are looked at.
+    /// Takes bytes to be examined off the allowance.
     fn spend(&self, bytes: usize) -> Result<(), String> {
         let left = self.0.get().checked_sub(bytes);
         self.0.set(left.unwrap_or(0));
@@ -40,7 +41,7 @@ impl Allowance {
     }
 }
 
-/// What a language must answer.
+/// The questions that the front end of a language answers.
 pub trait FrontEnd {
     /// Reads a source.
     fn read<'s>(&self, source: &'s Source) -> Box<dyn Reading + 's>;
@@ -54,21 +55,19 @@ pub trait FrontEnd {
     fn is_preprocessed(&self, text: &[u8]) -> bool;
     /// The bytes of every token, of code and of preprocessing lines.
     fn token_ranges(&self, source: &Source) -> Vec<Range<usize>>;
-    /// What the macros of a source keep from everyone who does not expand them.
+    /// Directives and calls that the macros of a source hide.
     fn hidden(&self, text: &[u8]) -> Vec<Hidden>;
 }
 
-/// One source that is read. What was found out of it for one question, its syntax trees
-/// above all, serves the next one.
+/// One source. Results for one question, above all syntax trees, are kept for the next one.
 pub trait Reading {
-    /// Finds everything. Parsing never fails: what is not understood comes back with
+    /// Finds everything. Parsing never fails: a part that is not understood is returned with
     /// the reason.
     fn find(&self) -> Found;
-    /// Whether it has errors for the grammar, as the most likely branches of its
-    /// conditionals show it; none if that is not found out in time.
+    /// Whether the grammar finds errors in the text with the most likely branches of its
+    /// conditionals. None if that takes too long.
     fn has_errors(&self) -> Option<bool>;
-    /// Where a directive stands whose end was told in one way while another
-    /// says something else.
+    /// The offset of a directive for which tokens and tree give different ends.
     fn disagreement(&self) -> Option<usize>;
     /// Its loops.
     fn loops(&self) -> Box<dyn LoopReader + '_>;
@@ -86,9 +85,9 @@ pub fn front_end(language: Language) -> &'static dyn FrontEnd {
 /// Something to measure that only the preprocessor shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hidden {
-    /// Where it is hidden: the begin of a line.
+    /// The offset of the begin of the line where it is hidden.
     pub offset: usize,
-    /// By what, in words.
+    /// The construct that hides it, in words.
     pub reason: String,
 }
 
@@ -115,32 +114,32 @@ pub struct Found {
     pub device: Vec<Range<usize>>,
     /// Parts of the text where a procedure must be declared to be called.
     pub declaring: Vec<Range<usize>>,
-    /// From offsets to the lines that the compiler counts.
+    /// The map from offsets to the lines that the compiler counts.
     pub lines: LineMap,
-    /// What is special about the language.
+    /// Properties of the language.
     pub traits: Traits,
 }
 
-/// What a language says that changes how its constructs are planned.
+/// Properties of a language that change how its constructs are planned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// Names that differ in case only are the same.
+    /// Whether names that differ only in case are the same.
     pub folds_case: bool,
-    /// A variable may be private in a `parallel` by a rule of its own (loop
-    /// variables of Fortran's sequential loops), so what a clause that is split
-    /// off needs to be shared must be said to be.
+    /// Whether a variable may be private in a `parallel` by a rule of the language (loop
+    /// variables of Fortran's sequential loops). Then variables that a split-off clause needs
+    /// shared must be named in a `shared` clause.
     pub private_by_rule: bool,
-    /// A `declare target` without arguments is about the procedure that it stands
-    /// in, and not about all up to its end.
+    /// Whether a `declare target` without arguments applies to the procedure that contains it,
+    /// instead of to all declarations up to its end.
     pub declares_in_procedures: bool,
-    /// A function can be called only where its type is declared, so that none of
-    /// ours can stand in the place of one of OpenMP's.
+    /// Whether a function can be called only where its type is declared. Then no function of
+    /// ours can replace one of OpenMP's.
     pub types_functions: bool,
-    /// No variable can be declared between statements.
+    /// Whether no variable can be declared between statements.
     pub has_no_locals: bool,
-    /// A nestable lock is another variable than C's.
+    /// Whether a nestable lock has another type of variable than in C.
     pub own_nest_locks: bool,
-    /// A private copy is made as the variable outside is at that time.
+    /// Whether a private copy is allocated as the outside variable is at that time.
     pub allocates_as_outside: bool,
 }
 
@@ -155,14 +154,14 @@ impl Traits {
     }
 }
 
-/// The loops of a source, asked for where their iterations are to be told.
+/// The loops of a source, read to tell their iterations apart.
 pub trait LoopReader {
-    /// The loops that begin at an offset, so many of them nested.
+    /// Reads up to `levels` nested loops, the first of which begins at an offset.
     ///
     /// # Errors
     /// Why their iterations cannot be told.
     fn nest(&self, begin: usize, levels: usize) -> Result<LoopNest, String>;
-    /// An expression without side effects that stands in this part of the text.
+    /// The expression in this part of the text, if it has no side effects.
     fn expression(&self, range: Range<usize>) -> Option<String>;
 }
 
@@ -173,11 +172,11 @@ pub struct LoopNest {
     pub levels: Vec<Level>,
     /// Where text in front of the innermost body goes.
     pub body: Position,
-    /// Where the body ends, if not with the construct.
+    /// The offset where the body ends, if that is not the end of the construct.
     pub body_end: Option<usize>,
-    /// The chunk size of the schedule clause, if it can be told.
+    /// The chunk size of the schedule clause, if it is known.
     pub chunk: Option<String>,
-    /// Whether one chunk may begin where the one before ended, and its size
+    /// Whether one chunk may begin where the previous one ended, so that only the chunk size
     /// tells them apart.
     pub is_sized: bool,
 }
@@ -189,16 +188,16 @@ pub struct Level {
     pub variable: String,
     /// The variable's first value.
     pub lower: String,
-    /// What it is compared with.
+    /// The value that it is compared with.
     pub upper: String,
-    /// How it is compared.
+    /// The relation of the comparison.
     pub relation: Relation,
-    /// By how much it changes.
+    /// The amount by which it changes.
     pub step: String,
-    /// Whether that is subtracted.
+    /// Whether the step is subtracted.
     pub is_down: bool,
-    /// Whether the variable may be an object of a class, which is no number but
-    /// has a distance from another one.
+    /// Whether the variable may be an object of a class, which is not a number but has a
+    /// distance to another object.
     pub may_be_object: bool,
 }
 
@@ -215,32 +214,32 @@ pub enum Relation {
     GreaterOrEqual = 3,
     /// `!=`
     NotEqual = 4,
-    /// Up or down to it, as the step says, and it is allowed.
+    /// Up or down to the bound, including it. The sign of the step decides the direction.
     Until = 5,
 }
 
 /// A directive in its place.
 #[derive(Debug)]
 pub struct FoundDirective {
-    /// What it says, or why that is not known.
+    /// The parsed directive, or why it can't be parsed.
     pub directive: Result<Directive, String>,
     /// Its bytes: whole lines without the last newline, or an operator.
     pub range: Range<usize>,
-    /// The text as written, continuations and comments removed.
+    /// The text as written, without continuations and comments.
     pub text: String,
     /// Its words behind the sentinel.
     pub words: Vec<DirectiveToken>,
-    /// Where text can be put in front of it and behind it.
+    /// The place for text in front of it and behind it.
     pub placement: Placement,
-    /// What it governs, if anything.
+    /// The extent of the code that it governs, if any.
     pub extent: Extent,
     /// The function around it.
     pub function: Option<Function>,
     /// The conditional branches around it, outermost first.
     pub branches: Vec<Branch>,
-    /// The variables of the loops that it governs, if it combines several constructs.
+    /// The variables of its associated loops, if it combines several constructs.
     pub loop_variables: Vec<String>,
-    /// Its place among others in one text that leaves no room between them.
+    /// Its place in a sequence of directives without room between them.
     pub sequence: Option<InSequence>,
 }
 
@@ -252,72 +251,71 @@ impl FoundDirective {
     }
 }
 
-/// A directive's place in a sequence that one text holds. Before anything can be
-/// put between its directives, each must get a text of its own.
+/// A directive's place in a sequence of directives in one text. Before anything can be inserted
+/// between them, each must get a text of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InSequence {
     /// Where the sequence begins.
     pub begin: usize,
-    /// What gives this one a text of its own.
+    /// The edits that give this directive a text of its own.
     pub edits: Vec<(Range<usize>, &'static str)>,
 }
 
-/// How a directive sits in its line.
+/// A directive's place in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// It has lines of its own.
+    /// It has whole lines.
     Lines {
-        /// Where text in front of it goes.
+        /// The offset for text in front of it.
         before: usize,
-        /// Where text behind it goes: behind its newline.
+        /// The offset for text behind it: behind its newline.
         after: usize,
     },
-    /// It stands in a line like an expression (`_Pragma`).
+    /// It is inside a line, like an expression (`_Pragma`).
     Inline,
 }
 
-/// The extent of what a directive governs.
+/// The extent of the code that a directive governs.
 #[derive(Clone, Debug)]
 pub enum Extent {
-    /// It stands alone, declares or separates.
+    /// It governs no code: it stands alone, declares or separates.
     None,
     /// A statement or block.
     Body(Body),
-    /// It can't be told, for this reason.
+    /// It is unknown, for this reason.
     Unclear(String),
 }
 
 /// A statement or block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
-    /// From its first to its last token, nested directives in front included.
+    /// From its first to its last token, including nested directives in front.
     pub range: Range<usize>,
-    /// Where text at its begin goes: in front of its first token, or of the
-    /// line that begins with it.
+    /// The place for text at its begin: in front of its first token, or of the line that begins
+    /// with this token.
     pub begin: Position,
-    /// Where text at its end goes: in front of the directive that ends it, if
-    /// there is one.
+    /// The place for text at its end: in front of its end directive, if it has one.
     pub end: Position,
-    /// Where text behind the construct goes: behind the directive that ends it.
+    /// The place for text behind the construct: behind its end directive, if it has one.
     pub outside: Position,
     /// How the end of the construct is marked.
     pub closing: Closing,
-    /// The sections of a `sections` block, the first of which may have no
-    /// directive. Empty for everything else.
+    /// The sections of a `sections` block. The first may have no directive. Empty for every
+    /// other construct.
     pub sections: Vec<SectionBlock>,
-    /// Whether a conditional around the directive ends before the body does: the
-    /// directive may not be there where the end is.
+    /// Whether a conditional around the directive ends before the body does. Then the directive
+    /// may be missing where the end is compiled.
     pub guarded: bool,
 }
 
 /// How the end of a construct is marked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Closing {
-    /// By the end of its block alone; clauses stand on the directive.
+    /// By the end of its block alone; all clauses are on the directive.
     Block,
-    /// By a directive, which also takes some of the clauses.
+    /// By an end directive, which also takes some of the clauses.
     Directive(EndDirective),
-    /// By nothing, where a directive may stand.
+    /// By nothing, though an end directive would be allowed.
     Omitted,
 }
 
@@ -339,9 +337,9 @@ pub struct SectionBlock {
     pub directive: Option<usize>,
     /// From its first to its last token.
     pub range: Range<usize>,
-    /// Where text at its begin goes.
+    /// The place for text at its begin.
     pub begin: Position,
-    /// Where text at its end goes.
+    /// The place for text at its end.
     pub end: Position,
 }
 
@@ -365,7 +363,7 @@ pub struct Branch {
     pub start: usize,
     /// Where the branch ends.
     pub end: usize,
-    /// Where the text goes on behind the line that ends it, if there is more.
+    /// The offset behind the line that ends it, unless the text ends there.
     pub behind: Option<usize>,
     /// Whether its condition is known to be false.
     pub dead: bool,
@@ -388,11 +386,11 @@ pub struct FoundCall {
     pub routine: &'static RoutineRow,
     /// The bytes of its name.
     pub name: Range<usize>,
-    /// Between the opening parenthesis and the first argument.
+    /// The offset between the opening parenthesis and the first argument.
     pub arguments: usize,
     /// The lock, as written without blanks; empty if that is too long to be a name.
     pub lock: String,
-    /// Where a statement goes that is to be executed before it, if one can.
+    /// The place for a statement to be executed before the call, if there is one.
     pub before: Option<Position>,
     /// The function around it.
     pub function: Option<Function>,
@@ -400,9 +398,10 @@ pub struct FoundCall {
     pub branches: Vec<Branch>,
 }
 
-/// The first argument of a call, of the tokens behind its opening parenthesis.
+/// The first argument of a call, from the tokens behind its opening parenthesis. Empty if it is
+/// too long to be a name.
 fn first_argument<'t>(tokens: impl Iterator<Item = &'t [u8]>) -> String {
-    /// Bytes of what is still a name.
+    /// The largest length of a name, in bytes.
     const LONGEST: usize = 60;
     let mut depth = 0i32;
     let mut argument: Vec<u8> = Vec::new();

@@ -1,12 +1,12 @@
-//! Ranges within ranges, asked for those around an offset.
+//! Nested ranges, for finding those around an offset.
 
 use std::ops::Range;
 
-/// Ranges that lie in one another or apart.
+/// Ranges of which any two are nested or disjoint.
 #[derive(Clone, Debug, Default)]
 pub(in crate::find) struct Nested {
-    /// In the order of their begin, those that hold others first: each with its number in
-    /// the list that it comes from, and the place of the one around it.
+    /// Sorted by begin, outer ranges first. Each has its number in the original list, and the
+    /// index of the range around it.
     ranges: Vec<(Range<usize>, usize, Option<usize>)>,
 }
 
@@ -17,7 +17,7 @@ impl Nested {
         let mut ranges: Vec<_> = numbered
             .map(|(number, range)| (range, number, None))
             .collect();
-        // Of equal ones, the first of the list is the innermost.
+        // Of equal ranges, the first in the list counts as the innermost.
         ranges.sort_by_key(|(range, number, _)| {
             use std::cmp::Reverse;
             (range.start, Reverse(range.end), Reverse(*number))

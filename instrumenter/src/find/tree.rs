@@ -1,17 +1,17 @@
-//! The syntax tree. tree-sitter sees only the parts of the source that the lexer lets it see;
-//! its answers are byte offsets of the source.
+//! The syntax tree. tree-sitter reads only the parts of the source that are not hidden from it.
+//! Its answers are converted to byte offsets of the source.
 
 use std::cell::{Cell, OnceCell};
 use std::ops::{ControlFlow, Range};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
 
-/// Error recovery has no bound by design; past this the tokens decide. These are steps of
-/// the parser, so that the same text always gives the same tree: so many, and so many for
-/// each byte.
+/// The largest number of steps of the parser: a constant, plus a multiple of the number of
+/// bytes. Error recovery can take any time; beyond this limit the tokens decide. Steps are
+/// counted instead of time, so that the same text always gives the same tree.
 const STEPS: usize = 100_000;
 const STEPS_PER_BYTE: usize = 8;
-/// The parser tells of itself after so many steps.
+/// The number of steps between two reports of the parser.
 const STEPS_TOLD: usize = 100;
 
 /// The tree of one configuration.
@@ -19,17 +19,16 @@ pub(in crate::find) struct SyntaxTree {
     tree: Option<Tree>,
     shown: Shown,
     is_statement: fn(&str) -> bool,
-    /// What is asked of it, gathered in one walk: a look from the root takes time in
-    /// proportion to what stands in front.
+    /// The nodes that decide where statements end, collected in one walk. A search from the
+    /// root would take time in proportion to the text in front of the node.
     nodes: OnceCell<Nodes>,
 }
 
-/// The nodes of a tree that decide where statements end, in the order of their begin, those
-/// that hold others first.
+/// The nodes of a tree that decide where statements end, sorted by begin, outer ones first.
 #[derive(Debug, Default)]
 struct Nodes {
     statements: Vec<Statement>,
-    /// Begins and ends of what is in error.
+    /// Begins and ends of error nodes.
     errors: Vec<(usize, usize)>,
 }
 
@@ -43,7 +42,7 @@ struct Statement {
 /// What the tree says about the end of a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::find) enum TreeAnswer {
-    /// Its statement is free of errors and ends here.
+    /// Its statement has no errors and ends here.
     Ends(usize),
     /// There is no such statement, or one with errors.
     Unknown,
@@ -67,8 +66,8 @@ impl SyntaxTree {
         }
     }
 
-    /// The end of the outermost statement that begins exactly at `start`, if
-    /// nothing from `from` (the directive) on is in error.
+    /// The end of the outermost statement that begins exactly at `start`, unless an error
+    /// covers the text from `from` (the directive) to there.
     pub(in crate::find) fn statement_end(&self, from: usize, start: usize) -> TreeAnswer {
         let nodes = self.nodes();
         let first = nodes.statements.partition_point(|node| node.start < start);
@@ -82,14 +81,14 @@ impl SyntaxTree {
         }
     }
 
-    /// Whether an offset stands in something that is in error as a whole.
+    /// Whether an offset is inside an error node.
     pub(in crate::find) fn is_in_error(&self, at: usize) -> bool {
         let errors = &self.nodes().errors;
         let begun = errors.partition_point(|(begin, _)| *begin <= at);
         errors[..begun].iter().any(|(_, end)| *end > at)
     }
 
-    /// Where a node stands in the text.
+    /// The range of a node in the source.
     pub(in crate::find) fn range(&self, node: Node<'_>) -> Range<usize> {
         self.shown.original(node.byte_range())
     }
@@ -122,7 +121,8 @@ impl SyntaxTree {
         })
     }
 
-    /// Visits the nodes, each in front of those in it; into these only if it says so.
+    /// Visits the nodes, outer ones first. The nodes inside one are visited only if `visit`
+    /// returns true for it.
     pub(in crate::find) fn walk<'t>(&'t self, mut visit: impl FnMut(Node<'t>) -> bool) {
         let Some(tree) = &self.tree else { return };
         let mut cursor = tree.walk();
@@ -139,8 +139,8 @@ impl SyntaxTree {
     }
 }
 
-/// Whether the grammar finds an error in a part of a text without `hidden`, which is read
-/// to the first one; none if that takes too long.
+/// Whether the grammar finds an error in a part of a text without `hidden`. The text is read up
+/// to the first error. None if that takes too long.
 pub(in crate::find) fn has_errors(
     text: &[u8],
     part: Range<usize>,
@@ -157,11 +157,11 @@ pub(in crate::find) fn has_errors(
     has_errors.or(found.get().then_some(true))
 }
 
-/// What the parser reads: what is left of a text, in one piece. It could be given the
-/// text and what to read of it, but then takes time for all of the parts before each token.
+/// The text for the parser: the visible parts, joined. The parser could also read ranges of the
+/// source, but then it would go through all ranges before each token.
 struct Shown {
     bytes: Vec<u8>,
-    /// Where each part begins, here and in the text.
+    /// The begin of each part, here and in the source.
     parts: Vec<(usize, usize)>,
 }
 
@@ -185,7 +185,7 @@ impl Shown {
         shown
     }
 
-    /// Where what is shown stands in the text.
+    /// The range in the source of a range of the visible text.
     fn original(&self, range: Range<usize>) -> Range<usize> {
         let offset = |at: usize| {
             let begun = self.parts.partition_point(|(begin, _)| *begin <= at);
@@ -199,7 +199,7 @@ impl Shown {
         }
     }
 
-    /// Its tree, if the parser does not come to something that says to stop.
+    /// The tree, unless `stop` ends the parser before.
     fn parsed(
         &self,
         grammar: &tree_sitter::Language,

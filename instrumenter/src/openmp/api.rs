@@ -1,7 +1,7 @@
-//! The OpenMP routines whose calls are redirected to wrappers of ours that
-//! carry the call site (OpenMP 5.2, section 18.9, "Lock Routines").
+//! The OpenMP routines whose calls are redirected to wrappers with the call site (OpenMP 5.2,
+//! section 18.9, "Lock Routines").
 
-/// A row: a routine and what stands in its place.
+/// A row: a routine and its replacement.
 #[derive(Debug)]
 pub struct RoutineRow {
     /// Name of the OpenMP routine.
@@ -16,8 +16,9 @@ pub struct RoutineRow {
 }
 
 impl RoutineRow {
-    /// The routine that does the same without a hint, of one that takes a hint. POMP2
-    /// has no function for the latter: what OPARI2 makes of their calls is in no library.
+    /// For a routine that takes a hint: the routine that does the same without one. POMP2 has
+    /// no function with a hint: no library defines the functions to which OPARI2 redirects such
+    /// calls.
     pub(crate) fn without_hint(&self) -> Option<&'static str> {
         self.name.strip_suffix("_with_hint")
     }

@@ -1,4 +1,4 @@
-//! What the words of a clause say: its keywords, modifiers, list items and expressions.
+//! Reads the words of a clause: its keywords, modifiers, list items and expressions.
 
 use super::Language;
 use super::parse::{Clause, DirectiveToken, colons_at_depth_0, joined};
@@ -27,8 +27,8 @@ impl Clause {
         words.any(|word| word.text.eq_ignore_ascii_case(keyword))
     }
 
-    /// Whether a name is taken for a macro that stands for a value: one in
-    /// capitals, where case tells names apart.
+    /// Whether a name is taken for a macro that expands to a value: a name in capitals, in a
+    /// language where case matters.
     fn is_macro(&self, name: &str) -> bool {
         self.language != Language::Fortran && !name.contains(|c: char| c.is_ascii_lowercase())
     }
@@ -58,7 +58,7 @@ impl Clause {
             })
     }
 
-    /// Whether evaluating its argument may change something.
+    /// Whether evaluating its argument may have a side effect.
     #[must_use]
     pub fn may_have_side_effect(&self) -> bool {
         let words = self.argument.as_ref().map_or(&[][..], |a| &a.words);
@@ -90,8 +90,8 @@ impl Clause {
         (0..words.len()).any(|at| calls(at) || assigns(at) || steps(at))
     }
 
-    /// The names in the expressions of its argument: all but list items, modifiers
-    /// and what is taken for macros.
+    /// The names in the expressions of its argument, without list items, modifiers, and names
+    /// taken for macros.
     #[must_use]
     pub fn names_in_expressions(&self) -> Vec<&str> {
         let words = self.argument.as_ref().map_or(&[][..], |a| &a.words);
@@ -112,7 +112,7 @@ impl Clause {
             .collect()
     }
 
-    /// What stands behind the modifiers and the kind of schedule.
+    /// The part behind the modifiers and the kind of schedule.
     fn expression<'w>(&self, words: &'w [DirectiveToken]) -> &'w [DirectiveToken] {
         let modifiers = colons_at_depth_0(words).map_or(0, |(first, _)| first + 1);
         let words = &words[modifiers..];
@@ -125,7 +125,7 @@ impl Clause {
         }
     }
 
-    /// The list; with it, where they may be expressions, the modifiers.
+    /// The list. For clauses whose modifiers may be expressions, the modifiers too.
     fn behind_modifiers<'w>(&'w self, words: &'w [DirectiveToken]) -> &'w [DirectiveToken] {
         match self.name.as_str() {
             "linear" | "aligned" | "allocate" => words,
@@ -144,8 +144,8 @@ impl Clause {
 
     fn list_words(&self) -> Option<&[DirectiveToken]> {
         let argument = self.argument.as_ref()?;
-        // `linear(x: step)` and `aligned(p: n)` have their lists in front, everything
-        // else behind.
+        // `linear(x: step)` and `aligned(p: n)` have their lists in front of the colon. All
+        // other clauses have them behind it.
         let colon = colons_at_depth_0(&argument.words);
         Some(match (self.name.as_str(), colon) {
             ("linear" | "aligned", Some((first, _))) => linear_list(&argument.words, first),
@@ -155,8 +155,8 @@ impl Clause {
     }
 }
 
-/// `linear(val(x): 2)` and `linear(x: 2)`: the list stands before the colon,
-/// possibly in parentheses after a modifier.
+/// The list of `linear(val(x): 2)` or `linear(x: 2)`: it is in front of the colon, possibly in
+/// parentheses after a modifier.
 fn linear_list(words: &[DirectiveToken], colon: usize) -> &[DirectiveToken] {
     match &words[..colon] {
         [modifier, open, list @ .., close]

@@ -1,27 +1,27 @@
-//! The table of clauses: where each goes when a combined directive is split.
+//! The table of clauses: where each clause goes when a combined directive is split.
 //!
-//! The rules are those of the OpenMP specification 5.2, section 17.2 ("Combined
-//! and Composite Directives", clauses). A clause that has no row, or that the
-//! splitting rule of its row can't place, keeps the directive whole.
+//! The rules are those of the OpenMP specification 5.2, section 17.2 ("Combined and Composite
+//! Directives", clauses). If a clause has no row, or the rule of its row can't place it, the
+//! directive is not split.
 
 use super::Leaf;
 use super::directives::DIRECTIVES;
 
-/// To which leaf constructs of a combined directive a clause belongs.
+/// The leaf constructs of a combined directive that a clause goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// To every leaf that permits it; its argument has no side effect.
+    /// All leaves that permit it; its argument has no side effect.
     All,
-    /// To the one leaf that permits it; where several do, its expression would
-    /// be evaluated twice, so the directive stays whole.
+    /// The one leaf that permits it. If several leaves do, its expression would be evaluated
+    /// twice, so the directive is not split.
     Only,
-    /// To the innermost leaf that permits it.
+    /// The innermost leaf that permits it.
     Innermost,
-    /// To the innermost leaf that permits it; list items are shared outside it.
+    /// The innermost leaf that permits it; its list items are shared in the leaves around that.
     InnermostSharedOutside,
-    /// To the leaf that the directive-name modifier names, or else as `Only`.
+    /// The leaf that the directive-name modifier names; without a modifier as `Only`.
     Modified,
-    /// It would have to follow the privatisation of each of its list items.
+    /// The leaf that privatises all of its list items.
     FollowsItems,
 }
 
@@ -30,13 +30,13 @@ pub enum Placement {
 pub struct ClauseRow {
     /// Name in lower case.
     pub name: &'static str,
-    /// The leaf constructs that permit it, of those that are ever split.
+    /// The leaf constructs that permit it, among those that can be in split directives.
     pub permitted_on: &'static [Leaf],
     /// How it is distributed.
     pub placement: Placement,
-    /// Whether its argument is an expression, behind modifiers, and no list.
+    /// Whether its argument is an expression (after modifiers) instead of a list.
     pub expression: bool,
-    /// The key by which a region descriptor mentions it, if POMP2 has one.
+    /// The key of the clause in a region descriptor, if POMP2 has one.
     pub descriptor_key: Option<&'static str>,
 }
 
@@ -50,7 +50,7 @@ const fn row(name: &'static str, permitted_on: &'static [Leaf], placement: Place
     }
 }
 
-/// A clause that evaluates an expression.
+/// Marks a clause as one that evaluates an expression.
 const fn evaluates(row: ClauseRow) -> ClauseRow {
     ClauseRow {
         expression: true,
@@ -110,30 +110,30 @@ pub const CLAUSES: &[ClauseRow] = &[
     keyed("hasUntied", row("untied", &[Taskloop], Only)),
 ];
 
-/// Clauses that a directive may not have whose first leaf construct this is, although
-/// another one permits them (OpenMP 5.2, 17.3).
+/// Clauses that are not allowed on a directive with this first leaf construct, although another
+/// of its leaves permits them (OpenMP 5.2, 17.3).
 #[rustfmt::skip]
 pub const FORBIDDEN_BEHIND: &[(Leaf, &str)] = &[
     (Parallel, "in_reduction"),
     (Parallel, "nowait"),
 ];
 
-/// The clauses that say whose a variable is: no variable may be in two of them, but for
-/// one that is both firstprivate and lastprivate (OpenMP 5.2, 5.4). Of `nontemporal` only
-/// some compilers say so.
+/// The data-sharing clauses. No variable may be in two of them, except for one that is both
+/// firstprivate and lastprivate (OpenMP 5.2, 5.4). For `nontemporal` only some compilers check
+/// that.
 #[rustfmt::skip]
 pub const DATA_SHARING: &[&str] = &[
     "firstprivate", "in_reduction", "lastprivate", "linear", "nontemporal", "private",
     "reduction", "shared",
 ];
 
-/// The clauses that may follow the name in the directive that ends a construct.
+/// The clauses that may follow the name of an end directive.
 pub const AT_THE_END: &[&str] = &["copyprivate", "nowait"];
 
-/// Those of them that may list the variable of a loop that the directive governs.
+/// The data-sharing clauses that may list the variable of an associated loop.
 pub const OF_LOOP_VARIABLES: &[&str] = &["lastprivate", "linear", "nontemporal", "private"];
 
-/// Clauses of directives that are never split, which need no row.
+/// Names of clauses on directives that are never split; these need no row.
 #[rustfmt::skip]
 pub const OF_WHOLE: &[&str] = &[
     "absent", "acq_rel", "acquire", "adjust_args", "affinity", "align", "allocator", "append_args",
@@ -148,7 +148,7 @@ pub const OF_WHOLE: &[&str] = &[
     "use_device_addr", "use_device_ptr", "uses_allocators", "weak", "when", "write",
 ];
 
-/// Whether a clause has this name, or a directive that some clauses are named after.
+/// Whether this is the name of a clause, or of a directive whose name is used as a clause.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     let directive = || DIRECTIVES.iter().any(|row| row.name == name);

@@ -1,14 +1,14 @@
 //! THE table of directives: one row per directive that is not a combination,
 //! for C, C++ and Fortran together, OpenMP 2.5 to 6.0.
 //!
-//! A combined or composite directive has no row: its name is a sequence of
-//! rows, and what it does is computed from them (`parse.rs` reads the name,
-//! `plan.rs` composes the recipes). To add a directive, add a row here; if it
-//! starts a region worth measuring, a recipe in `recipes.rs`.
+//! A combined or composite directive has no row: its name is a sequence of rows, and its effect
+//! is computed from them (`parse.rs` reads the name, `plan` composes the recipes). To add a
+//! directive, add a row here. If it starts a region worth measuring, add a recipe in
+//! `recipes.rs`.
 
 use super::Language;
 
-/// What a directive is, apart from its spelling.
+/// The kind of a directive, apart from its spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)] // Each variant is explained by its row.
 pub enum Leaf {
@@ -69,7 +69,7 @@ pub enum Leaf {
     Instrument,
 }
 
-/// What a directive governs.
+/// The code that a directive governs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Association {
     /// Nothing: it stands alone and is executed.
@@ -84,7 +84,7 @@ pub enum Association {
     Declarative,
     /// It separates parts of the enclosing construct's block.
     Separating,
-    /// Depends on its clauses, or on what they select.
+    /// It depends on its clauses, or on the directives that they select.
     Unknown,
 }
 
@@ -95,20 +95,20 @@ pub struct DirectiveRow {
     pub name: &'static str,
     /// The languages that have it.
     pub languages: Languages,
-    /// What it is.
+    /// The leaf construct.
     pub leaf: Leaf,
-    /// What it governs.
+    /// The code that it governs.
     pub association: Association,
-    /// The OpenMP version that brought it, times ten.
+    /// The OpenMP version that introduced it, times ten.
     pub since: u16,
     /// Its place in the name of a combined directive.
     pub combination: Combination,
 }
 
-/// Where a directive's name may stand in that of a combined directive.
+/// The places where a directive's name may be in the name of a combined directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combination {
-    /// Nowhere: what follows the name are clauses.
+    /// Nowhere: clauses follow the name.
     Never,
     /// In front of others only.
     Leads,
@@ -119,20 +119,20 @@ pub enum Combination {
 }
 
 impl Combination {
-    /// Whether another name may follow.
+    /// Whether another name may follow it.
     #[must_use]
     pub fn leads(self) -> bool {
         matches!(self, Self::Leads | Self::Either)
     }
 
-    /// Whether another name may stand in front.
+    /// Whether another name may be in front of it.
     #[must_use]
     pub fn follows(self) -> bool {
         matches!(self, Self::Follows | Self::Either)
     }
 }
 
-/// Which languages a directive exists in.
+/// The languages that have a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Languages {
     /// C, C++ and Fortran.
@@ -158,7 +158,7 @@ impl Languages {
 use Association::{Block, Declarative, Delimited, LoopNest, Separating, Standalone, Unknown};
 use Languages::{All, CFamily, Fortran};
 
-/// A row that never combines.
+/// A row of a directive that is never combined.
 const fn row(
     name: &'static str,
     languages: Languages,

@@ -1,4 +1,5 @@
-//! The events of the POMP interface, in pairs: one opens what the other closes.
+//! The events of the POMP interface, in pairs: the first event opens the region or phase that
+//! the second closes.
 
 use profile::event::Event as E;
 
@@ -16,22 +17,22 @@ pub struct Event {
     closes: bool,
 }
 
-/// A team is made and given back, as the encountering thread sees it; the first
-/// function gives the team's handle.
+/// A team is created and ended, as the encountering thread sees it. The first function returns
+/// the team's handle.
 pub const TEAM: EventPair = named("Parallel_fork_team", "Parallel_join");
-/// A member of a team starts and ends; the first function takes the handle.
+/// A member of a team starts and ends. The first function takes the team's handle.
 pub const MEMBER: EventPair = named("Parallel_begin_team", "Parallel_end");
-/// A task is created. Where it can be handed on, another function gives what the
-/// task's creation is known by.
+/// A task is created. If the task can get a handle, another function is called that returns the
+/// handle of the creation.
 pub const TASK: EventPair = pair(E::TaskCreateEnter, E::TaskCreateExit);
 /// A task is executed; see [`TASK`].
 pub const TASK_EXECUTION: EventPair = named("Task_begin", "Task_end");
 /// The implicit barrier of a construct, made explicit.
 pub const IMPLICIT_BARRIER: EventPair = pair(E::ImplicitBarrierEnter, E::ImplicitBarrierExit);
-/// What reports the end of that barrier and of its construct, or of the member of a
-/// team, where the one follows upon the other.
+/// The event for the end of that barrier together with the end of its construct or of the team
+/// member, if these two follow each other.
 pub const BARRIER_LEAVE: &str = "Implicit_barrier_leave";
-/// A construct that is measured from outside, whatever it is.
+/// A construct of any kind that is measured from outside.
 pub const CONSTRUCT: EventPair = pair(E::ConstructEnter, E::ConstructExit);
 /// A region that the user marked.
 pub const USER: EventPair = pair(E::UserBegin, E::UserEnd);
@@ -42,7 +43,7 @@ pub const fn pair(opens: E, closes: E) -> EventPair {
     named(opens.name(), closes.name())
 }
 
-/// A pair of which one function or both do more than to report an event of a region.
+/// A pair of events in which a function does more than report an event of a region.
 const fn named(opens: &'static str, closes: &'static str) -> EventPair {
     EventPair { opens, closes }
 }
@@ -78,7 +79,7 @@ impl Event {
         }
     }
 
-    /// The event that this one closes for, if it closes.
+    /// The opening event of the pair, if this is the closing one.
     #[must_use]
     pub fn opened_by(self) -> Option<Event> {
         self.closes.then(|| self.pair.opening())

@@ -1,7 +1,7 @@
-//! What OpenMP says, as data: directives, clauses, recipes, API routines.
+//! OpenMP as data: directives, clauses, recipes, API routines.
 //!
-//! Nothing here knows how a language spells a directive line, where a construct
-//! ends, or what a probe looks like in the output.
+//! Nothing here knows how a language spells a directive line, where a construct ends, or how a
+//! probe looks in the output.
 
 pub mod api;
 mod clause;

@@ -1,6 +1,6 @@
-//! From the words of a directive to what it says: the rows it is made of, its
-//! argument and its clauses, each with its bytes in the source. Language-free:
-//! a front end has removed sentinels, continuations and comments.
+//! Parses the words of a directive: the rows that its name is made of, its argument and its
+//! clauses, each with its bytes in the source. Independent of the language: a front end has
+//! already removed sentinels, continuations and comments.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ impl DirectiveToken {
             .starts_with(|c: char| c.is_alphabetic() || c == '_')
     }
 
-    /// The name of a common block in its slashes; an operator has no name.
+    /// Whether this is the name of a common block in slashes. An operator contains no name.
     #[must_use]
     pub fn is_common_block(&self) -> bool {
         let name = self.text.strip_prefix('/');
@@ -57,15 +57,15 @@ pub struct Clause {
     pub row: Option<&'static ClauseRow>,
     /// Its bytes in the source, from name to closing parenthesis.
     pub range: Range<usize>,
-    /// What stands in its parentheses.
+    /// The contents of its parentheses.
     pub argument: Option<Argument>,
     /// The comma behind it.
     pub comma: Option<Range<usize>>,
-    /// The language that it was read for.
+    /// The language for which it was read.
     pub(super) language: Language,
 }
 
-/// A directive as far as it is understood.
+/// A parsed directive.
 #[derive(Clone, Debug)]
 pub struct Directive {
     /// The rows that its name is made of, outermost leaf first.
@@ -80,23 +80,23 @@ pub struct Directive {
     pub clauses: Vec<Clause>,
     /// From its first to its last word.
     pub range: Range<usize>,
-    /// The language that it was read for.
+    /// The language for which it was read.
     pub(super) language: Language,
 }
 
-/// Why words are no directive.
+/// Why words are not a directive.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DirectiveError {
     /// There is no word.
     #[error("the directive is empty")]
     Empty,
-    /// The table has no such name.
+    /// The table does not have the name.
     #[error("'{0}' is no directive that is known")]
     UnknownName(String),
     /// A parenthesis is not closed.
     #[error("a parenthesis is not closed")]
     Unclosed,
-    /// Something that is no clause.
+    /// A word is not a clause.
     #[error("'{0}' is no clause")]
     NoClause(String),
 }
@@ -104,7 +104,7 @@ pub enum DirectiveError {
 /// Parses the words of a directive.
 ///
 /// # Errors
-/// If the name is not in `table`, or what follows is no list of clauses.
+/// If the name is not in `table`, or the rest is not a list of clauses.
 pub fn parse(
     words: &[DirectiveToken],
     table: &'static [DirectiveRow],
@@ -152,8 +152,8 @@ fn parse_name(
     Ok((rows, ranges, at))
 }
 
-/// The row with the longest name at the begin of `words`, and how many words it
-/// takes. OpenMP 6.0 also joins the words of a name by underscores.
+/// The row with the longest name at the begin of `words`, and its number of words. OpenMP 6.0
+/// also allows underscores between the words of a name.
 fn longest_row(
     words: &[DirectiveToken],
     table: &'static [DirectiveRow],
@@ -261,7 +261,7 @@ impl Directive {
         self.leaves().any(|own| own == leaf)
     }
 
-    /// Whether it is one of POMP's that become statements in their place.
+    /// Whether it is a directive of POMP that becomes a statement in its place.
     #[must_use]
     pub fn becomes_statements(&self) -> bool {
         self.leaves().any(|leaf| {
@@ -288,14 +288,15 @@ impl Directive {
             .join(" ")
     }
 
-    /// The first clause of that name.
+    /// The first clause of this name.
     #[must_use]
     pub fn clause(&self, name: &str) -> Option<&Clause> {
         self.clauses.iter().find(|clause| clause.name == name)
     }
 
-    /// Whether every compiler of OpenMP knows it: one of OpenMP 4.5 or before. What the
-    /// combinations with `master`, `masked`, `taskloop` and `loop` are made of is older than they.
+    /// Whether every OpenMP compiler knows it: its parts are from OpenMP 4.5 or before.
+    /// Combinations with `master`, `masked`, `taskloop` or `loop` are excluded: they are newer
+    /// than their parts.
     #[must_use]
     pub fn is_known_to_all(&self) -> bool {
         let newer = |leaf| !SINCE_LONG.contains(&leaf);
@@ -304,8 +305,8 @@ impl Directive {
         self.rows.iter().all(is_old) && !(combines && self.leaves().any(newer))
     }
 
-    /// How many loops it governs, if it combines several constructs: others are never
-    /// split, so that nobody asks.
+    /// The number of associated loops, if it combines several constructs. Otherwise 0: such
+    /// directives are never split, so the number is not needed.
     #[must_use]
     pub fn associated_loops(&self) -> usize {
         if self.rows.len() < 2 || self.association() != Association::LoopNest {
@@ -313,7 +314,7 @@ impl Directive {
         }
         let number = |name: &str| {
             let words = &self.clause(name)?.argument.as_ref()?.words;
-            // A number that is not known here is that of all there are.
+            // A number that can't be read here is taken as that of all nested loops.
             let known = match words.as_slice() {
                 [number] => number.text.parse().ok(),
                 _ => None,
@@ -324,14 +325,13 @@ impl Directive {
         numbers.max().unwrap_or(1)
     }
 
-    /// The directives that a metadirective may stand for, as far as they are
-    /// understood.
+    /// The directives that a metadirective may be replaced by, as far as they can be parsed.
     pub fn variants(&self) -> impl Iterator<Item = Directive> + '_ {
         let chooses = self.rows[0].association == Association::Unknown;
         let clauses = self.clauses.iter().filter(move |_| chooses);
         clauses.filter_map(|clause| {
             let words = &clause.argument.as_ref()?.words;
-            // A selector stands in front, unless it is the last resort.
+            // A selector comes first, except in the fallback clause.
             let from = match clause.name.as_str() {
                 "when" => colons_at_depth_0(words)?.0 + 1,
                 "otherwise" | "default" => 0,
@@ -341,8 +341,8 @@ impl Directive {
         })
     }
 
-    /// What it governs; `ordered` with a dependence stands alone, and a
-    /// metadirective may govern what one of its variants does.
+    /// The code that it governs. `ordered` with a dependence stands alone. A metadirective may
+    /// govern the code that one of its variants does.
     #[must_use]
     pub fn association(&self) -> Association {
         let governs = |directive: &Directive| {
@@ -363,7 +363,7 @@ impl Directive {
     }
 }
 
-/// The leaf constructs that were combined with each other up to OpenMP 4.5.
+/// The leaf constructs that OpenMP 4.5 and before could combine with each other.
 const SINCE_LONG: &[Leaf] = &[
     Leaf::Parallel,
     Leaf::Loop,
@@ -372,7 +372,7 @@ const SINCE_LONG: &[Leaf] = &[
     Leaf::Simd,
 ];
 
-/// Words as one line of text: single blanks where there was space between.
+/// Words as one line of text, with single blanks where there was space between them.
 #[must_use]
 pub fn joined(words: &[DirectiveToken]) -> String {
     let mut text = String::new();
@@ -387,7 +387,7 @@ pub fn joined(words: &[DirectiveToken]) -> String {
     text
 }
 
-/// Indices of the first and the last colon outside all brackets; `::` is none.
+/// Indices of the first and the last colon outside all brackets. `::` does not count.
 pub(super) fn colons_at_depth_0(words: &[DirectiveToken]) -> Option<(usize, usize)> {
     let mut depth = 0i32;
     let mut found = None;
@@ -408,7 +408,7 @@ pub(super) fn colons_at_depth_0(words: &[DirectiveToken]) -> Option<(usize, usiz
 pub(crate) mod tests {
     use super::*;
 
-    /// The words of a text, by white space and punctuation.
+    /// The words of a text, split at white space and punctuation.
     pub(crate) fn words(text: &str) -> Vec<DirectiveToken> {
         let mut words: Vec<DirectiveToken> = Vec::new();
         for (start, c) in text.char_indices().filter(|(_, c)| !c.is_whitespace()) {

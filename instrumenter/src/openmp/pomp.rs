@@ -1,6 +1,6 @@
-//! The directives of POMP itself: user regions and switches, written
-//! `#pragma pomp ...` and `!$pomp ...` (POMP paper, section 3.2; OPARI2's manual).
-//! Rows of the same kind as OpenMP's.
+//! The directives of POMP itself: user regions and switches, written `#pragma pomp ...` and
+//! `!$pomp ...` (POMP paper, section 3.2; OPARI2's manual). Their rows have the same form as
+//! OpenMP's.
 
 use super::directives::{Association, Combination, DirectiveRow, Languages, Leaf};
 

@@ -1,7 +1,7 @@
-//! The recipe of each leaf construct that is measured: which events, where.
+//! The recipe of each measured leaf construct: the events and their places.
 //!
-//! A leaf construct without a recipe passes through untouched, for the reason
-//! that [`pass_through_reason`] gives.
+//! A leaf construct without a recipe is not changed, for the reason that
+//! [`pass_through_reason`] gives.
 
 use profile::event::Event as E;
 use profile::group;
@@ -10,25 +10,25 @@ use profile::region_kind::RegionKind;
 use super::events::{CONSTRUCT, EventPair, MEMBER, TASK, TASK_EXECUTION, TEAM, pair};
 use super::{Directive, Leaf};
 
-/// Where a construct's implicit barrier is.
+/// The place of a construct's implicit barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImplicitBarrier {
     /// It has none.
     None,
-    /// At the end of its block, before the threads leave it: a barrier can be
-    /// put there, the construct's own remains.
+    /// At the end of its block, before the threads leave it. A barrier can be inserted there;
+    /// the construct's own one remains.
     Inside,
-    /// After its block, unless `nowait`: the clause is added and a barrier put
-    /// behind.
+    /// After its block, unless `nowait`: the clause is added, and a barrier is inserted behind
+    /// the construct.
     Outside,
 }
 
-/// What is placed around and in a construct.
+/// The events around and in a construct, and its barrier.
 #[derive(Debug)]
 pub struct Recipe {
     /// The construct.
     pub leaf: Leaf,
-    /// `regionType` of its descriptor in C; Fortran says `do` for `for`.
+    /// The `regionType` of its descriptor in C. In Fortran `for` becomes `do`.
     pub region_type: &'static str,
     /// Events before and after the construct.
     pub outside: Option<EventPair>,
@@ -36,12 +36,12 @@ pub struct Recipe {
     pub inside: Option<EventPair>,
     /// Its implicit barrier.
     pub barrier: ImplicitBarrier,
-    /// Whether control may leave at it: all events stand in front of it then, and
-    /// tell how often it was reached.
+    /// Whether control may leave the surrounding code at it. Then all events are in front of
+    /// it, and tell only how often it was reached.
     pub may_leave: bool,
 }
 
-/// Events on both sides.
+/// A recipe with events around the construct and in its block.
 const fn both(
     leaf: Leaf,
     region_type: &'static str,
@@ -58,7 +58,7 @@ const fn both(
     }
 }
 
-/// Events around the construct only.
+/// A recipe with events around the construct only.
 const fn outside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Recipe {
     Recipe {
         leaf,
@@ -70,7 +70,7 @@ const fn outside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Re
     }
 }
 
-/// Events in its block only.
+/// A recipe with events in its block only.
 const fn inside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Recipe {
     Recipe {
         leaf,
@@ -82,7 +82,7 @@ const fn inside(leaf: Leaf, region_type: &'static str, events: EventPair) -> Rec
     }
 }
 
-/// Events in front of the construct, where control may leave.
+/// A recipe with events in front of the construct, which control may leave.
 const fn ahead(leaf: Leaf, region_type: &'static str, events: EventPair) -> Recipe {
     Recipe {
         may_leave: true,
@@ -117,18 +117,18 @@ pub const RECIPES: &[Recipe] = &[
     both(Leaf::Taskgroup, "taskgroup", pair(E::TaskgroupEnter, E::TaskgroupExit), pair(E::TaskgroupBegin, E::TaskgroupEnd)),
     outside(Leaf::Taskwait, "taskwait", pair(E::TaskwaitEnter, E::TaskwaitExit)),
     outside(Leaf::Taskyield, "taskyield", pair(E::TaskyieldEnter, E::TaskyieldExit)),
-    // Opaque: measured from outside, with their barrier.
+    // Measured only from outside, including their barrier.
     outside(Leaf::Taskloop, "taskloop", pair(E::TaskloopEnter, E::TaskloopExit)),
     outside(Leaf::GenericLoop, "loop", pair(E::GenericLoopEnter, E::GenericLoopExit)),
     outside(Leaf::Distribute, "distribute", pair(E::DistributeEnter, E::DistributeExit)),
     outside(Leaf::Teams, "teams", pair(E::TeamsEnter, E::TeamsExit)),
-    // The host's side of what a device does.
+    // The host's side of the work of a device.
     outside(Leaf::Target, "target", pair(E::TargetEnter, E::TargetExit)),
     outside(Leaf::TargetData, "targetdata", pair(E::TargetEnter, E::TargetExit)),
     outside(Leaf::TargetEnterData, "targetenterdata", pair(E::TargetEnter, E::TargetExit)),
     outside(Leaf::TargetExitData, "targetexitdata", pair(E::TargetEnter, E::TargetExit)),
     outside(Leaf::TargetUpdate, "targetupdate", pair(E::TargetEnter, E::TargetExit)),
-    // Measured from outside, to tell how often and how long.
+    // Measured from outside, for the number and duration of executions.
     outside(Leaf::Taskgraph, "taskgraph", CONSTRUCT),
     outside(Leaf::Dispatch, "dispatch", CONSTRUCT),
     outside(Leaf::Interop, "interop", CONSTRUCT),
@@ -137,12 +137,12 @@ pub const RECIPES: &[Recipe] = &[
     ahead(Leaf::CancellationPoint, "cancellationpoint", CONSTRUCT),
 ];
 
-/// Leaf constructs behind which a combined directive is split: their block may
-/// begin with calls, and what follows is a construct of its own.
+/// Leaf constructs behind which a combined directive is split: their blocks may begin with
+/// calls, and the rest of the directive is a construct of its own.
 pub const SPLIT_BEHIND: &[Leaf] = &[Leaf::Parallel, Leaf::Master, Leaf::Masked];
 
-/// Leaf constructs that share their region with the `parallel` that they are
-/// combined with: POMP has a region type for both.
+/// Leaf constructs that share their region with the `parallel` of a combined directive: POMP
+/// has a combined region type for them.
 pub const SHARE_WITH_PARALLEL: &[Leaf] = &[Leaf::Loop, Leaf::Sections, Leaf::Workshare];
 
 /// The recipe of a leaf construct.
@@ -152,14 +152,14 @@ pub fn find(leaf: Leaf) -> Option<&'static Recipe> {
 }
 
 impl Recipe {
-    /// The group that the construct is switched off with.
+    /// The group with which the construct is switched off.
     #[must_use]
     pub fn group(&self) -> Option<&'static str> {
         RegionKind::from_region_type(self.region_type).map(group::of)
     }
 }
 
-/// Why a leaf construct without a recipe passes through.
+/// The reason for a leaf construct without a recipe.
 #[must_use]
 pub fn pass_through_reason(leaf: Leaf) -> &'static str {
     match leaf {
@@ -176,8 +176,8 @@ pub fn pass_through_reason(leaf: Leaf) -> &'static str {
     }
 }
 
-/// Whether calls of ours may stand in the block of this construct, as far as
-/// the construct itself is concerned (design: "Where").
+/// Whether calls may be inserted in the block of this construct, as far as the construct itself
+/// is concerned (design: "Where").
 pub fn admits_calls(leaf: Leaf) -> Result<(), &'static str> {
     match leaf {
         Leaf::Simd => Err("it stands in a simd construct"),
@@ -189,10 +189,10 @@ pub fn admits_calls(leaf: Leaf) -> Result<(), &'static str> {
     }
 }
 
-/// Whether a construct in a `simd` construct keeps the compiler from vectorising it:
-/// calls beside it change nothing then. That is so for an `atomic` that writes, the
-/// one construct with something to measure that may stand there (OpenMP 5.2,
-/// 10.4); an `atomic read` is vectorised by some compilers.
+/// Whether a construct inside a `simd` construct keeps the compiler from vectorising it anyway,
+/// so that calls beside it do no harm. That is so for an `atomic` that writes; it is the only
+/// measured construct that may be there (OpenMP 5.2, 10.4). Some compilers do vectorise an
+/// `atomic read`.
 #[must_use]
 pub fn runs_lane_by_lane(directive: &Directive) -> bool {
     directive.has_leaf(Leaf::Atomic) && directive.clause("read").is_none()

@@ -1,9 +1,9 @@
-//! Chunks of loops: where a loop says what its iterations are, where the body
-//! notices that a chunk begins, and where the last one ends.
+//! Chunks of loops: the places where a loop reports its iterations, where its body notices the
+//! begin of a chunk, and where the last chunk ends.
 //!
-//! The test stands at the top of the innermost body and compares the loop
-//! variables with what they would be next. It stands in the same construct, so
-//! the compiler shares out the iterations as before.
+//! The test for a new chunk is at the top of the innermost body. It compares the loop variables
+//! with their expected next values. The construct stays the same, so the compiler distributes
+//! the iterations as before.
 
 use trace::replay::MOST_LEVELS;
 use trace::schedule::Kind;
@@ -18,7 +18,7 @@ use crate::openmp::parse::{Argument, DirectiveToken, joined};
 use crate::openmp::{Directive, Leaf};
 
 impl Planner<'_> {
-    /// Has the chunks of a loop traced, if that is wanted, or notes why not.
+    /// Makes the chunks of a loop traceable if that is wanted, or records why they can't be.
     pub(super) fn chunks(
         &mut self,
         construct: &Construct,
@@ -61,7 +61,7 @@ impl Planner<'_> {
         layout: &mut Layout,
     ) {
         let number = self.plan.loops.len();
-        // The body stays a block of its own, which may begin with declarations.
+        // The body stays a block of its own, since it may begin with declarations.
         let close = match nest.body_end {
             Some(at) => {
                 self.plan.insertions.push(Insertion {
@@ -89,7 +89,7 @@ impl Planner<'_> {
     }
 }
 
-/// The region of the loop; none if the directive stays whole.
+/// The region of the loop; none if the directive is not split.
 fn region_of_loop(directive: &Directive, regions: &[usize], split: &SplitResult) -> Option<usize> {
     if directive.leaves().next() == Some(Leaf::Loop) {
         return regions.first().copied();
@@ -113,7 +113,7 @@ fn nest(
     let schedule = directive.clause("schedule");
     let argument = schedule.and_then(|clause| clause.argument.as_ref());
     let kind = Kind::of(argument.map(|argument| joined(&argument.words)).as_deref());
-    // The size stands behind the last comma outside of parentheses.
+    // The chunk size follows the last comma outside parentheses.
     let mut depth = 0;
     let comma = argument.and_then(|argument| {
         argument.words.iter().rfind(|word| {
@@ -141,13 +141,13 @@ fn nest(
     Ok(nest)
 }
 
-/// Whether a colon follows: the comma separates modifiers.
+/// Whether a colon follows the comma; then the comma separates modifiers.
 fn behind_a_modifier(argument: &Argument, comma: usize) -> bool {
     let mut behind = argument.words.iter();
     behind.any(|word| word.range.start >= comma && word.text == ":")
 }
 
-/// Why the chunks of a directive's loop are not traced, if so.
+/// Returns why the chunks of a directive's loop can't be traced, if so.
 fn refusal(directive: &Directive, is_whole: bool) -> Option<&'static str> {
     match () {
         () if is_whole => Some("the directive stays whole"),
@@ -162,7 +162,8 @@ fn refusal(directive: &Directive, is_whole: bool) -> Option<&'static str> {
             Some("it has ordered with a number")
         }
         () if directive.clause("tile").is_some() => Some("its loop is transformed"),
-        // What a Fortran loop's variables are put in is a scoping unit.
+        // In Fortran the added variables are in a scoping unit, where a common block can't be
+        // named.
         () if names_common_block(directive) => Some("a clause names a common block"),
         () => None,
     }
@@ -174,7 +175,7 @@ fn names_common_block(directive: &Directive) -> bool {
     words.any(DirectiveToken::is_common_block)
 }
 
-/// How many loops are collapsed.
+/// The number of collapsed loops.
 fn levels(directive: &Directive) -> Result<usize, String> {
     let Some(collapse) = directive.clause("collapse") else {
         return Ok(1);

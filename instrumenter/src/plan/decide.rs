@@ -1,4 +1,4 @@
-//! Decides what is done with a construct: instrumented, passed through or left alone, and why.
+//! Decides about each construct: instrumented, passed through or left alone, and why.
 
 use std::collections::HashSet;
 
@@ -12,24 +12,25 @@ use crate::openmp::parse::DirectiveToken;
 use crate::openmp::recipes::{self, ImplicitBarrier, Recipe};
 use crate::openmp::{Association, Directive, Leaf};
 
-/// What became of a directive or call.
+/// The outcome for a directive or call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Decision {
     /// It has probes.
     Instrumented {
-        /// Why its implicit barrier is not measured separately, if it is not.
+        /// Why its implicit barrier is not measured separately; none if it is, or if there is
+        /// none.
         #[serde(skip_serializing_if = "Option::is_none")]
         unsplit: Option<String>,
     },
     /// There is nothing to measure, or nothing may be inserted.
     PassedThrough {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It should be measured and could not be: a warning.
+    /// It should be measured but can't be; this gives a warning.
     LeftAlone {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -47,7 +48,7 @@ fn left(reason: impl Into<String>) -> Decision {
 }
 
 impl Planner<'_> {
-    /// Decides on the construct of that index.
+    /// Decides about the construct with this index.
     pub(super) fn decide(
         &self,
         index: usize,
@@ -76,7 +77,8 @@ impl Planner<'_> {
         if declares && recipe.leaf == Leaf::Task && self.hides_blocks(construct, found) {
             return left("a variable that POMP2 needs would hide a common block from its clauses");
         }
-        // Measured from outside, if it can be at all.
+        // Without a recipe for events outside the construct, a directive that can't be split
+        // can't be measured.
         if let (None, Err(reason)) = (recipe.outside, split) {
             return left(reason);
         }
@@ -97,9 +99,9 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether a task is handed what its creation is known by. Where that takes a
-    /// scoping unit of ours around it, only if traces are to be as detailed as they
-    /// can: most programs are not traced.
+    /// Whether a task gets the handle of its creation. In Fortran that takes a scoping unit
+    /// around the task. Then it is only done if chunks are traced too: most programs are not
+    /// traced.
     pub(super) fn passes_task(&self, construct: &Construct, found: &FoundDirective) -> bool {
         let has_room = self.loops.is_some() && !self.without_blocks;
         let has_room = has_room && !self.hides_blocks(construct, found);
@@ -107,8 +109,9 @@ impl Planner<'_> {
             && (self.must_pass_tasks || !self.found.traits.has_no_locals || has_room)
     }
 
-    /// Whether a variable around the construct takes a scoping unit, in which a
-    /// common block that is named in it would not be the user's.
+    /// Whether a common block is named in the construct. In Fortran a variable around the
+    /// construct takes a scoping unit, and a common block named in that would not be the
+    /// user's.
     fn hides_blocks(&self, construct: &Construct, found: &FoundDirective) -> bool {
         let block = construct.block.as_ref();
         let end = block.map_or(found.range.end, |block| block.range.end);
@@ -120,7 +123,7 @@ impl Planner<'_> {
         inside.any(|inner| inner.words.iter().any(DirectiveToken::is_common_block))
     }
 
-    /// Why no probe may stand here, whatever the construct.
+    /// Returns why no probe may be placed here, whatever the construct, if so.
     fn forbidden_by_surroundings(
         &self,
         construct: &Construct,
@@ -137,8 +140,8 @@ impl Planner<'_> {
         self.forbidden_in(around, Some(directive))
     }
 
-    /// Why no call may stand in a construct, or in one around it: for what is to be
-    /// measured there, if that is a construct itself.
+    /// Returns why no call may be inserted in a construct, or in one around it. `measured` is
+    /// the construct to be measured there, if the call is for one.
     pub(super) fn forbidden_in(
         &self,
         construct: Option<usize>,
@@ -161,7 +164,7 @@ impl Planner<'_> {
         None
     }
 
-    /// Why a construct's threads, or those of one around it, can report nothing, if so.
+    /// Returns why the threads of a construct, or of one around it, can't report events, if so.
     pub(super) fn untold_in(&self, construct: Option<usize>) -> Option<&'static str> {
         let parent = |index: &usize| self.nesting.constructs[*index].parent;
         let mut around = std::iter::successors(construct, parent);
@@ -169,8 +172,8 @@ impl Planner<'_> {
         untold.then_some("it is executed by threads that POMP2 is not told of")
     }
 
-    /// The `target` that a `teams` stands in. Nothing else may stand there, so
-    /// both are measured from outside the `target`.
+    /// The `target` around a `teams`. A `target` that contains a `teams` may contain nothing
+    /// else, so both are measured from outside the `target`.
     pub(super) fn target_around(&self, teams: &Construct) -> Option<&Construct> {
         let leaves = |construct: &Construct| {
             let directive = self.found.directives[construct.directive]
@@ -183,8 +186,8 @@ impl Planner<'_> {
         (leaves(target).ok()?.next_back() == Some(Leaf::Target)).then_some(target)
     }
 
-    /// Why a construct forbids probes in its block, if it does. `scalar`: they are
-    /// for something that no `simd` construct computes for several lanes at once.
+    /// Returns why a construct forbids probes in its block, if so. `scalar`: the probes are for
+    /// a construct that a `simd` construct executes lane by lane.
     fn forbidden_by(&self, directive: &Directive, scalar: bool) -> Option<&'static str> {
         if directive.has_leaf(Leaf::Target) && self.is_for_device() {
             return Some("it stands in device code");
@@ -196,7 +199,7 @@ impl Planner<'_> {
         forbidden_by(directive, scalar).or(of_variants)
     }
 
-    /// Why the construct can't be instrumented safely, if so.
+    /// Returns why the construct can't be instrumented safely, if so.
     fn unclear(
         &self,
         construct: &Construct,
@@ -230,7 +233,7 @@ impl Planner<'_> {
         None
     }
 
-    /// A section must end in the conditional branch in which it begins.
+    /// Returns a reason if a section does not end in the conditional branch in which it begins.
     fn section_reason(&self, construct: &Construct, found: &FoundDirective) -> Option<String> {
         let block = construct.block.as_ref()?;
         let is_section = found
@@ -244,7 +247,7 @@ impl Planner<'_> {
         (is_section && crosses).then(|| "its conditional ends before its block".into())
     }
 
-    /// Why no barrier of ours may stand in for the implicit one, if so.
+    /// Returns why no explicit barrier may replace the implicit one, if so.
     fn unsplit(
         &self,
         index: usize,
@@ -259,8 +262,8 @@ impl Planner<'_> {
             let cancelled = self.cancelled.contains(&index);
             cancelled.then(|| "it can be cancelled".to_owned())
         };
-        // LLVM's runtime tells a tool of the ends of implicit tasks as it shuts down,
-        // without a task, if a barrier stands between the last task and the team's end.
+        // If there is a barrier between a team's last task and its end, LLVM's runtime reports
+        // the ends of implicit tasks to a tool during shutdown, without a task.
         let observed = || {
             self.is_tool
                 .then(|| "the source is a tool that is told of each barrier".to_owned())
@@ -273,9 +276,9 @@ impl Planner<'_> {
     }
 }
 
-/// Whether threads execute a construct of which no event tells, if that became of
-/// it: those of a league, and of a team that is not its outermost part or that
-/// stays as it is.
+/// Whether, given this outcome, a construct has threads that no event reports. These are the
+/// threads of a league, and those of a team whose `parallel` is not the outermost leaf or is
+/// not instrumented.
 pub(super) fn has_untold_threads(directive: &Directive, outcome: &Decision) -> bool {
     let teams = |directive: &Directive| {
         let mut leaves = directive.leaves();
@@ -287,11 +290,11 @@ pub(super) fn has_untold_threads(directive: &Directive, outcome: &Decision) -> b
     of_variants || (teams(directive) && !told)
 }
 
-/// What names a construct that may be cancelled. Compilers refuse both in a
+/// Directives with a clause for the construct that may be cancelled. Compilers reject both in a
 /// construct with `nowait`.
 const CANCELLATION: [Leaf; 2] = [Leaf::Cancel, Leaf::CancellationPoint];
 
-/// The constructs in which a `cancel` or cancellation point for them stands.
+/// The constructs that a `cancel` or a cancellation point in them applies to.
 pub(super) fn cancelled(found: &Found, nesting: &Nesting) -> HashSet<usize> {
     let binding = |(construct, cancel): (&Construct, &Directive)| {
         cancel_binds_to(found, nesting, construct, &cancel.clauses.first()?.name)
@@ -299,7 +302,7 @@ pub(super) fn cancelled(found: &Found, nesting: &Nesting) -> HashSet<usize> {
     cancellations(found, nesting).filter_map(binding).collect()
 }
 
-/// The directives at which a construct may be left.
+/// The directives at which control may leave a construct.
 fn cancellations<'a>(
     found: &'a Found,
     nesting: &'a Nesting,
@@ -314,8 +317,9 @@ fn cancellations<'a>(
     })
 }
 
-/// The constructs whose ends a `cancel` in them may pass over: all from around it to
-/// the one that it ends, or, of a group of tasks, to the task that leaves.
+/// The constructs whose ends a `cancel` in them may pass over. These are the constructs from
+/// the innermost one around it up to the one that it cancels. For a `taskgroup` they go up to
+/// the task that is left.
 pub(super) fn passed_over(found: &Found, nesting: &Nesting) -> HashSet<usize> {
     let mut passed = HashSet::new();
     for (construct, directive) in cancellations(found, nesting) {
@@ -338,7 +342,7 @@ pub(super) fn passed_over(found: &Found, nesting: &Nesting) -> HashSet<usize> {
     passed
 }
 
-/// The innermost construct around a `cancel` that has a leaf of that name.
+/// The innermost construct around a `cancel` that has a leaf of this name.
 fn cancel_binds_to(
     found: &Found,
     nesting: &Nesting,
@@ -358,9 +362,9 @@ fn cancel_binds_to(
     None
 }
 
-/// The recipe that a construct is measured by: that of its outermost leaf. Of a
-/// combined directive that must stay whole, nothing can be seen but from
-/// outside: there it is the outermost leaf of which something can.
+/// The recipe for a construct: that of its outermost leaf. A combined directive that can't be
+/// split is measured only from outside, with the recipe of the outermost leaf that has events
+/// outside.
 pub(super) fn recipe_of(
     construct: &Construct,
     directive: &Directive,
@@ -375,7 +379,7 @@ pub(super) fn recipe_of(
     visible.or_else(first)
 }
 
-/// Why a construct forbids probes in its block wherever it runs, if it does.
+/// Returns why a construct forbids probes in its block wherever it runs, if so.
 fn forbidden_by(directive: &Directive, scalar: bool) -> Option<&'static str> {
     let by_leaf = directive
         .leaves()
@@ -387,7 +391,7 @@ fn forbidden_by(directive: &Directive, scalar: bool) -> Option<&'static str> {
     by_leaf.or(concurrent.then_some("it stands in a construct with order(concurrent)"))
 }
 
-/// Clauses that tie the construct to its own implicit barrier.
+/// Returns a reason if a clause ties the construct to its own implicit barrier.
 fn clause_reason(directive: &Directive) -> Option<String> {
     if directive.clause("copyprivate").is_some() {
         return Some("copyprivate needs the barrier of the construct".into());

@@ -1,5 +1,5 @@
-//! From the tree of constructs to what is placed where. It knows recipes and
-//! positions, and no language.
+//! Makes the plan: from the tree of constructs to the fragments and their places. This module
+//! uses recipes and positions, and knows no language.
 
 mod chunks;
 mod decide;
@@ -29,84 +29,85 @@ use crate::{Disabled, Options};
 
 pub use decide::Decision;
 
-/// Everything that is to be done to a source.
+/// All changes to a source, and what they are about.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// The regions, numbered by their index.
     pub regions: Vec<Region>,
-    /// What is inserted between statements.
+    /// The insertions between statements.
     pub insertions: Vec<Insertion>,
-    /// What is changed within directives.
+    /// The directives whose text is changed.
     pub edited: Vec<EditedDirective>,
-    /// Calls that are redirected.
+    /// The calls that are redirected.
     pub calls: Vec<CallEdit>,
-    /// What became of each directive and call, in source order.
+    /// The outcome for each directive and call, in source order.
     pub listing: Vec<Listed>,
     /// The loops whose chunks can be traced.
     pub loops: Vec<LoopNest>,
-    /// By the begin of a directive: why the chunks of its loop cannot be.
+    /// For each directive whose loop's chunks can't be traced, by its begin: the reason.
     pub unchunked: BTreeMap<usize, String>,
-    /// Whether anything depends on what `Options::host_only` says.
+    /// Whether anything depends on `Options::host_only`.
     pub depends_on_device: bool,
-    /// The directives that are written anew and that not every compiler knows.
+    /// The directives that are rewritten and that not every compiler knows.
     pub asked: BTreeSet<Asked>,
 }
 
-/// A directive that the compiler is asked whether it knows.
+/// A directive about which the compiler is asked whether it knows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Asked {
     /// Its name.
     pub name: String,
-    /// Whether it governs a loop, not a block.
+    /// Whether it governs a loop instead of a block.
     pub is_loop: bool,
 }
 
-/// A region and what its descriptor's accessor needs to know.
+/// A region, with the data for its descriptor's accessor.
 #[derive(Debug)]
 pub struct Region {
-    /// Its record.
+    /// Its descriptor.
     pub descriptor: Descriptor,
     /// See [`Function::maybe_extern_inline`]; true where no function is known.
     pub maybe_extern_inline: bool,
-    /// Whether it starts a team whose members have probes: they need its handle.
+    /// Whether it starts a team whose members have probes; these need the team's handle.
     pub passes_team: bool,
-    /// Whether it creates a task that is handed what its creation is known by.
+    /// Whether it creates a task that gets the handle of its creation.
     pub passes_task: bool,
-    /// How many threads its directive asks for, if that can be evaluated twice.
+    /// The number of threads that its directive asks for, if the expression can be evaluated
+    /// twice.
     pub num_threads: Option<String>,
-    /// The conditional branch that it stands in: it may not be compiled.
+    /// The conditional branch that contains it; the branch may not be compiled.
     pub branch: Option<Mark>,
 }
 
-/// A conditional branch of the source, whose compilation leaves a mark: numbers
-/// of the conditional and of the branch.
+/// A conditional branch of the source that leaves a mark if it is compiled: the numbers of the
+/// conditional and of the branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark(pub usize, pub usize);
 
-/// Something that is inserted at one place.
+/// An insertion at one place.
 #[derive(Debug)]
 pub struct Insertion {
     /// The offset.
     pub at: usize,
     /// Whether a line begins there.
     pub line_start: bool,
-    /// Its place among others at the same offset.
+    /// Its order among insertions at the same offset.
     pub order: Order,
-    /// The region whose directive may not be there: this text must then not be
-    /// there either.
+    /// Set if the directive of its region may not be compiled. Then this text must not be
+    /// compiled either.
     pub guard: Option<Guard>,
-    /// What is inserted.
+    /// The inserted fragments.
     pub items: Vec<Fragment>,
 }
 
-/// The text depends on whether the directive of a region was compiled.
+/// A condition on whether the directive of a region was compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {
-    /// Remember that it was; this is in front of the directive.
+    /// Records that it was compiled; this is in front of the directive.
     Sets(usize),
-    /// Only if it was.
+    /// Compiled only if the directive was.
     Tests(usize),
-    /// Only if it was; it is no longer needed then.
+    /// Compiled only if the directive was; ends the record.
     Clears(usize),
 }
 
@@ -115,30 +116,29 @@ pub enum Guard {
 pub enum Fragment {
     /// Opens a block of statements.
     Open,
-    /// Closes it.
+    /// Closes the block.
     Close,
     /// Reports an event of a region.
     Probe(Event, usize),
-    /// Says what the iterations of a loop are, by its number, of a region.
+    /// Reports the iterations of a loop: the number of the loop and its region.
     ChunksBegin(usize, usize),
-    /// Looks whether a chunk begins.
+    /// Tests whether a chunk begins.
     ChunkTest(usize),
-    /// Says that a thread has no more iterations of a loop.
+    /// Reports that a thread has no more iterations of a loop.
     ChunksEnd(usize),
     /// An explicit barrier.
     Barrier,
-    /// Leaves a user region by another way than its end.
+    /// Leaves a user region before its end.
     AlternateEnd(usize),
-    /// Leaves the mark of a branch that is compiled.
+    /// Leaves the mark of a compiled branch.
     Mark(Mark),
-    /// Says which line follows, where nothing else need be said.
+    /// Gives the number of the following line, where no other fragment does.
     Line,
-    /// Calls a function of the library that takes nothing.
+    /// Calls a function of the library without arguments.
     Call(&'static str),
-    /// Says where the calls in the statement that follows are: that region.
+    /// Gives the call site of the calls in the following statement: this region.
     CallSite(usize),
-    /// A directive of its own: what a combined one is split into, or the end
-    /// of a construct.
+    /// A directive of its own: a part of a split one, or an end directive.
     Directive {
         /// Whether it ends a construct.
         ends: bool,
@@ -156,25 +156,26 @@ pub struct EditedDirective {
     pub range: Range<usize>,
     /// Its words behind the sentinel.
     pub words: Vec<DirectiveToken>,
-    /// What is changed.
+    /// The changes.
     pub edits: Vec<DirectiveEdit>,
-    /// The region whose directive must have been compiled: this ends one of several, in
-    /// branches of a conditional, and not all of them want the same of it.
+    /// The region whose directive must have been compiled for the changes to apply. Set for an
+    /// end directive that ends one of several alternatives in branches of a conditional, if
+    /// these need different changes.
     pub only_if: Option<usize>,
 }
 
 /// A change within a directive's own text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DirectiveEdit {
-    /// Part of it goes.
+    /// Removes a part of it.
     Remove(Range<usize>),
-    /// Part of it is spelled in another way that means the same.
+    /// Replaces a part by an equivalent spelling.
     Replace(Range<usize>, &'static str),
-    /// A clause is added.
+    /// Adds a clause.
     Add {
-        /// Behind its last word.
+        /// The offset behind its last word.
         at: usize,
-        /// What is added.
+        /// The added clause.
         clause: AddedClause,
     },
 }
@@ -184,9 +185,9 @@ pub enum DirectiveEdit {
 pub enum AddedClause {
     /// `nowait`, because an explicit barrier follows.
     Nowait,
-    /// `shared` for what the other half of a split directive privatises.
+    /// `shared` for the variables that the other part of a split directive privatises.
     Shared(Vec<String>),
-    /// `firstprivate` for the team's handle of this region.
+    /// `firstprivate` for the handle of the team that this region starts.
     Team(usize),
     /// `firstprivate` for the handle of the task that this region creates.
     Task(usize),
@@ -199,16 +200,16 @@ pub struct CallEdit {
     pub routine: &'static RoutineRow,
     /// The bytes of its name.
     pub name: Range<usize>,
-    /// Behind its opening parenthesis.
+    /// The offset behind its opening parenthesis.
     pub arguments: usize,
     /// The region of the call site.
     pub region: usize,
 }
 
-/// A line of `romp list`.
+/// An entry of `romp list`.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// First byte of what it is about.
+    /// The first byte of its directive or call.
     pub offset: usize,
     /// Name of the construct or routine.
     pub construct: String,
@@ -216,11 +217,11 @@ pub struct Listed {
     pub text: String,
     /// Names of the clauses.
     pub clauses: Vec<String>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Decision,
 }
 
-/// Plans a whole source. `is_tool`: the OpenMP runtime tells it what happens.
+/// Plans a whole source. `is_tool`: the source is a tool that the OpenMP runtime reports to.
 #[must_use]
 pub fn plan(
     found: &Found,
@@ -273,44 +274,44 @@ struct Planner<'a> {
     found: &'a Found,
     nesting: &'a Nesting,
     disabled: &'a Disabled,
-    /// No code is made for a device.
+    /// Whether no code is made for a device.
     host_only: bool,
     /// How descriptors name files.
     prefix_maps: &'a PrefixMaps,
-    /// Whether that mattered.
+    /// Whether the result depends on `host_only`.
     depends_on_device: Cell<bool>,
     /// Directives that the compiler does not know.
     unknown: &'a BTreeSet<String>,
-    /// What the interface can be told.
+    /// The interface that the instrumented text calls.
     api: Api,
-    /// Reads the loops whose chunks can be traced, if that is wanted.
+    /// The reader of loops, if chunks are to be traced.
     loops: Option<&'a dyn LoopReader>,
-    /// Nothing can be declared between statements, not even in a block.
+    /// Whether nothing can be declared between statements, not even in a block.
     without_blocks: bool,
-    /// Every task must be handed what its creation is known by.
+    /// Whether every task must get the handle of its creation.
     must_pass_tasks: bool,
-    /// Teams and tasks are handed what they are known by. What is handed on is code of the
-    /// directive's line, and a directive that hands on nothing else has none: with coverage
-    /// the library finds out itself, as it does for Fortran.
+    /// Whether teams and tasks get handles. The code that passes a handle belongs to the
+    /// directive's line. A directive without such code has none. So with coverage no handles
+    /// are passed, and the library finds the team or task itself, as it does for Fortran.
     passes_handles: bool,
     plan: Plan,
-    /// The source is a tool that the OpenMP runtime tells of each barrier.
+    /// Whether the source is a tool to which the OpenMP runtime reports each barrier.
     is_tool: bool,
     /// Constructs that a `cancel` in them may end.
     cancelled: HashSet<usize>,
-    /// Those whose ends it may pass over.
+    /// Constructs whose ends a `cancel` in them may pass over.
     passed_over: HashSet<usize>,
-    /// Constructs whose threads the interface is not told of, where it must be.
+    /// Constructs whose threads are not reported to an interface that requires that.
     untold: HashSet<usize>,
-    /// How many regions so far have this function and text, for the ordinals.
+    /// The number of regions so far with this function and text, for the ordinals.
     seen: HashMap<(Option<String>, String), u32>,
     /// Begins of the conditional branches that hold regions.
     marks: BTreeMap<Mark, usize>,
-    /// Open user regions: name and region.
+    /// Open user regions, by name.
     user_regions: HashMap<String, Vec<usize>>,
-    /// By its begin, where the end of each user region stands.
+    /// The offset of the end of each user region, by its begin.
     user_ends: HashMap<usize, usize>,
-    /// Where call sites are said.
+    /// The offsets of the statements that give call sites.
     call_sites: HashSet<usize>,
 }
 
@@ -348,7 +349,7 @@ impl Planner<'_> {
         directive: &Directive,
     ) -> Decision {
         let construct = &self.nesting.constructs[index];
-        // A section without a directive is no part of its construct's.
+        // A section without a directive gets no part of its construct's directive.
         let split = match construct.implicit_section {
             true => Ok(None),
             false => split::split(directive, &found.loop_variables, self.found.traits),
@@ -364,7 +365,7 @@ impl Planner<'_> {
         outcome
     }
 
-    /// Notes that a directive is written anew, unless every compiler knows it.
+    /// Records that a directive is rewritten, unless every compiler knows it.
     fn ask(&mut self, directive: &Directive, split: &split::SplitResult, is_separate: bool) {
         let has_barrier = directive.leaves().any(|leaf| {
             let recipe = recipes::find(leaf);
@@ -379,8 +380,8 @@ impl Planner<'_> {
         }
     }
 
-    /// One directive may end alternatives in the branches of a conditional. It is changed
-    /// once if all of them change it in the same way.
+    /// Makes the changes of shared end directives agree. One end directive may end alternatives
+    /// in branches of a conditional. It is changed once if all of them need the same change.
     fn agree_on_shared_ends(&mut self) {
         let mut constructs: HashMap<usize, usize> = HashMap::new();
         let blocks = self.nesting.constructs.iter();
@@ -404,8 +405,8 @@ impl Planner<'_> {
         });
     }
 
-    /// Gives the directives of a sequence texts of their own, if there is
-    /// something to put between them; if not, compilers may want them together.
+    /// Gives the directives of a sequence texts of their own, if anything is inserted between
+    /// them. Otherwise they stay together, as some compilers may require.
     fn separate_sequences(&mut self) {
         let places = self.plan.insertions.iter().map(|insertion| insertion.at);
         let places: BTreeSet<usize> = places.collect();
@@ -433,7 +434,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Regions that are not compiled must not be said to be there.
+    /// Marks the branches with regions, so that regions in uncompiled branches are not
+    /// registered.
     fn mark_branches(&mut self) {
         let marks = std::mem::take(&mut self.marks);
         let insertions = marks.into_iter().map(|(mark, at)| Insertion {
@@ -446,8 +448,8 @@ impl Planner<'_> {
         self.plan.insertions.extend(insertions);
     }
 
-    /// Lines are counted in a branch that is not compiled too, but nothing is read
-    /// there that says which they are.
+    /// Gives line numbers behind conditional branches with insertions. The compiler counts the
+    /// lines of an uncompiled branch, but ignores the `#line` in it.
     fn count_behind_branches(&mut self) {
         let places = self.plan.insertions.iter().map(|insertion| insertion.at);
         let places: BTreeSet<usize> = places.collect();
@@ -468,7 +470,7 @@ impl Planner<'_> {
         self.plan.insertions.extend(insertions);
     }
 
-    /// Directives whose text was not understood are listed, never touched.
+    /// Lists directives that were not understood. They are never changed.
     fn not_understood(&mut self) {
         for found in &self.found.directives {
             if let Err(reason) = &found.directive {
@@ -485,7 +487,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What to say of a construct whose group is switched off, if it is.
+    /// The reason for a construct whose group is switched off, if it is.
     fn disabled_reason(&self, group: Option<&str>) -> Option<String> {
         let group = group.filter(|group| self.disabled.groups.contain(group))?;
         Some(format!("switched off by {}={group}", self.disabled.by))
@@ -514,11 +516,11 @@ impl Planner<'_> {
         });
     }
 
-    /// Gives a call its region.
+    /// Redirects a call, or gives its call site in a statement in front of it.
     fn redirect(&mut self, call: &FoundCall) {
         let in_place = !self.needs_statement(call);
         let before = call.before.filter(|_| !in_place);
-        // The calls of one statement are one region.
+        // All calls in one statement share a region.
         if before.is_some_and(|before| self.call_sites.contains(&before.at)) {
             return;
         }
@@ -545,13 +547,12 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether a call must stay, so that a statement in front of it says where it
-    /// is.
+    /// Whether a call must keep its name. Then a statement in front of it gives the call site.
     fn needs_statement(&self, call: &FoundCall) -> bool {
         call.routine.result != "void" && self.found.traits.types_functions
     }
 
-    /// Why a call may not be redirected, if so.
+    /// Returns why a call may not be redirected, if so.
     fn closed_call_reason(&self, call: &FoundCall) -> Option<&'static str> {
         if self.needs_statement(call) {
             if call.before.is_none() {
@@ -563,7 +564,7 @@ impl Planner<'_> {
         declared.or_else(|| self.closed_reason(call.name.start, call.function.as_ref()))
     }
 
-    /// Why nothing may be inserted at an offset, if so.
+    /// Returns why nothing may be inserted at an offset, if so.
     fn closed_reason(&self, offset: usize, function: Option<&Function>) -> Option<&'static str> {
         let device = self.device_reason(offset, function);
         device
@@ -571,13 +572,13 @@ impl Planner<'_> {
             .or_else(|| self.nesting.closed.at(offset))
     }
 
-    /// Asked of what a compiler makes code for a device of, if it does that.
+    /// Whether device code must be avoided. Records that the plan depends on the answer.
     fn is_for_device(&self) -> bool {
         self.depends_on_device.set(true);
         !self.host_only
     }
 
-    /// Why there may be device code at an offset, if so.
+    /// Returns why there may be device code at an offset, if so.
     fn device_reason(&self, offset: usize, function: Option<&Function>) -> Option<&'static str> {
         let named = |function: &Function| self.nesting.device_functions.contains(&function.name);
         match function.is_some_and(named) {

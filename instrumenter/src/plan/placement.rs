@@ -1,4 +1,4 @@
-//! Where the parts of a recipe go, composed from the leaf constructs.
+//! Places the parts of a recipe, composed from the leaf constructs.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::openmp::parse::DirectiveToken;
 use crate::openmp::recipes::{self, ImplicitBarrier, Recipe};
 use crate::openmp::{Directive, Leaf};
 
-/// What is placed around and in one construct, outermost first.
+/// The fragments around and in one construct, outermost first.
 #[derive(Default)]
 pub(super) struct Layout {
     before: Vec<Fragment>,
@@ -96,8 +96,8 @@ impl Planner<'_> {
         self.edited(&found.range, &found.words, edits, None);
     }
 
-    /// The directive that ends a construct ends what is left of the construct's
-    /// own.
+    /// Changes the end directive of a construct: it ends only the part of a split directive
+    /// that stays in place.
     fn edit_end(
         &mut self,
         directive: &Directive,
@@ -158,7 +158,7 @@ impl Planner<'_> {
             None => sides(construct, found),
         };
         let mut put = |position: Position, order, guard, items: Vec<Fragment>| {
-            // What tells that the directive was compiled stands there in any case.
+            // A guard that records the directive is needed even without other fragments.
             let tells = matches!(guard, Some(Guard::Sets(_)));
             if !items.is_empty() || tells {
                 let Position { at, line_start } = position;
@@ -182,13 +182,13 @@ impl Planner<'_> {
             .as_ref()
             .is_some_and(|block| block.begin == block.end);
         if empty {
-            // What begins an empty block stands in front of what ends it.
+            // Fragments at the begin of an empty block come before those at its end.
             layout.begin.append(&mut layout.end);
         }
         if let Some(block) = &construct.block {
-            // The begin may still stand in the branch of the directive.
+            // The begin may still be in the directive's branch.
             let guard = guarded_at(found, block, block.begin).then_some(Guard::Tests(region));
-            // What is around an empty block may end at the same place.
+            // Fragments of constructs around an empty block may be inserted at the same offset.
             let order = match empty {
                 true => Order::close(depth),
                 false => Order::open(depth),
@@ -210,7 +210,7 @@ impl Planner<'_> {
     }
 }
 
-/// Where text in front of a construct and behind it goes.
+/// The positions for text in front of a construct and behind it.
 fn sides(construct: &Construct, found: &FoundDirective) -> (Position, Position) {
     let inline = |at: usize| Position {
         at,
@@ -244,14 +244,14 @@ pub(super) fn guarded_at(found: &FoundDirective, block: &Block, position: Positi
 
 /// Composes the recipes of the directives that a construct is split into.
 struct Composer<'a> {
-    /// The region of each of them.
+    /// The region of each part.
     regions: &'a [usize],
-    /// Whether a barrier of ours stands in for the implicit one.
+    /// Whether an explicit barrier replaces the implicit one.
     separate_barrier: bool,
-    /// Whether the end of a construct is marked by a directive.
+    /// Whether an end directive marks the end of the construct.
     ends_marked: bool,
-    /// Whether the interface must be told of the barrier at the end of a team. Our
-    /// library derives it from the ends of the members.
+    /// Whether the barrier at the end of a team must be reported. For libpomp it need not be:
+    /// the library derives it from the ends of the members.
     tells_all: bool,
 }
 
@@ -289,12 +289,12 @@ impl Composer<'_> {
         layout
     }
 
-    /// A directive behind the first stands at the begin of the first's block.
+    /// Places a part behind the first: it begins the first part's block.
     fn inner_directive(&self, layout: &mut Layout, unit: &Unit, number: usize) {
         let region = self.regions[number];
         let recipe = recipes::find(unit.leaf);
         let mut clauses = unit.clauses.clone();
-        // Its own barrier would stand right in front of that of the first.
+        // Its own barrier would be right in front of the first part's.
         let nowait =
             self.separate_barrier && recipe.is_some_and(|r| r.barrier == ImplicitBarrier::Outside);
         if nowait && !self.ends_marked {
@@ -323,10 +323,10 @@ impl Composer<'_> {
     }
 }
 
-/// The clause by which a construct has no barrier.
+/// The clause that removes a construct's implicit barrier.
 const NOWAIT: &str = "nowait";
 
-/// The directive that ends a construct.
+/// The end directive of a construct.
 fn end_item(name: String, nowait: bool) -> Fragment {
     Fragment::Directive {
         ends: true,
@@ -335,7 +335,7 @@ fn end_item(name: String, nowait: bool) -> Fragment {
     }
 }
 
-/// How many rows of a directive stay in the first of those it is split into.
+/// The number of rows that stay in the first part of a split directive.
 fn first_names(directive: &Directive, split: &Split) -> usize {
     let rest: usize = split.rest.iter().map(|unit| unit.rows).sum();
     directive.rows.len() - rest
@@ -361,8 +361,8 @@ fn barrier_items(region: usize) -> [Fragment; 3] {
 }
 
 impl Layout {
-    /// Writes the directive that the user left out, where what is placed needs
-    /// it: a clause of its own, or an end of the block that can be told.
+    /// Adds the end directive that the user left out, if the placed fragments need one: for a
+    /// `nowait`, or to mark the end of the block.
     fn mark_end(&mut self, directive: &Directive, split: Option<&Split>, nowait: bool) {
         if !nowait && self.begin.is_empty() && self.end.is_empty() {
             return;
@@ -373,7 +373,7 @@ impl Layout {
         self.after.insert(0, end_item(names.join(" "), nowait));
     }
 
-    /// The events in a block, with a block of their own around it.
+    /// Places the events of a block, with a block of their own around them.
     fn enter_block(&mut self, recipe: &Recipe, region: usize) {
         if let Some(events) = recipe.inside {
             self.begin
@@ -385,7 +385,7 @@ impl Layout {
         }
     }
 
-    /// Puts something in front of the loop, and behind it.
+    /// Places fragments in front of the loop and behind it.
     pub(super) fn surround_loop(
         &mut self,
         begin: Fragment,
@@ -414,7 +414,8 @@ impl Layout {
         }
     }
 
-    /// A barrier inside stands in front of the event that ends the member.
+    /// Places an explicit barrier inside the block, in front of the event for the end of the
+    /// member.
     fn end_barrier(&mut self, region: usize) {
         let end = Fragment::Probe(MEMBER.closing(), region);
         if let Some(at) = self.end.iter().position(|item| *item == end) {

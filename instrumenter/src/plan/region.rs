@@ -1,4 +1,4 @@
-//! The descriptor of a region, from its construct.
+//! Makes the descriptor of a region from its construct.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use crate::openmp::recipes::{self, SHARE_WITH_PARALLEL};
 use crate::openmp::{Directive, Leaf};
 
 impl Planner<'_> {
-    /// Adds the regions of a construct: one for each directive that it is split
-    /// into, or one for two where POMP has a region type for both. `first` is the
-    /// leaf that the first is measured as.
+    /// Adds the regions of a construct: one for each part of its directive, or one for the
+    /// first two parts if POMP has a region type for both. `first` is the leaf that determines
+    /// how the first part is measured.
     pub(super) fn regions(
         &mut self,
         construct: &Construct,
@@ -27,7 +27,7 @@ impl Planner<'_> {
         unsplit: Option<&str>,
     ) -> Vec<usize> {
         let rest = split.map_or(&[][..], |split| &split.rest);
-        // A directive that stays whole is still of that type.
+        // The combined type applies even if the directive is not split.
         let second = directive.rows.get(1).map(|row| row.leaf);
         let shared =
             second.filter(|leaf| first == Leaf::Parallel && SHARE_WITH_PARALLEL.contains(leaf));
@@ -112,7 +112,7 @@ impl Planner<'_> {
         Some(self.add(descriptor, call, text))
     }
 
-    /// Adds the region of something that stands in a function, in branches.
+    /// Adds the region of a directive or call, which may be in a function and in branches.
     pub(super) fn add(
         &mut self,
         descriptor: Descriptor,
@@ -144,7 +144,7 @@ impl Planner<'_> {
         self.plan.regions.len() - 1
     }
 
-    /// The name of a file for a descriptor.
+    /// The name of a file as descriptors give it.
     fn named(&self, file: &str) -> String {
         let file = names::bytes(file);
         let mapped = self.prefix_maps.mapped(&file);
@@ -166,7 +166,7 @@ impl Planner<'_> {
     }
 }
 
-/// Where a region stands.
+/// A directive or call with a place in the source.
 pub(super) trait Located {
     /// The function around it.
     fn function(&self) -> Option<&Function>;
@@ -196,8 +196,8 @@ fn last_byte(end: usize) -> usize {
     end.saturating_sub(1)
 }
 
-/// How many threads a directive asks for, if that is one expression that can be
-/// evaluated once more.
+/// The number of threads that a directive asks for, if it is a single expression without side
+/// effects, so that it can be evaluated again.
 fn num_threads(directive: &Directive) -> Option<String> {
     let clause = directive.clause("num_threads")?;
     let words = &clause.argument.as_ref()?.words;
@@ -205,7 +205,7 @@ fn num_threads(directive: &Directive) -> Option<String> {
     (!is_more && !words.is_empty() && !clause.may_have_side_effect()).then(|| joined(words))
 }
 
-/// `regionType` of a leaf construct; POMP2 tells untied tasks apart.
+/// The `regionType` of a leaf construct. POMP2 has a type of its own for untied tasks.
 fn region_type(leaf: Leaf, directive: &Directive) -> String {
     let name = recipes::find(leaf).map_or("", |recipe| recipe.region_type);
     // POMP2 has a type for each spelling of the loop construct.
@@ -238,7 +238,7 @@ fn num_sections(
     }
 }
 
-/// POMP2's keys for the clauses that are there.
+/// The keys that POMP2 has for the clauses of a directive.
 fn clause_keys(directive: &Directive, construct: &Construct) -> BTreeMap<String, String> {
     if construct.implicit_section {
         return BTreeMap::new();

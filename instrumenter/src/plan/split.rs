@@ -1,5 +1,5 @@
-//! Splitting a combined directive: each clause to the leaf construct that the
-//! specification gives it to. The rules stand in the clause table.
+//! Splits a combined directive: each clause goes to the leaf construct that the specification
+//! assigns it to. The rules are in the clause table.
 
 use std::ops::Range;
 
@@ -8,38 +8,38 @@ use crate::openmp::clauses::{self, Placement};
 use crate::openmp::recipes::SPLIT_BEHIND;
 use crate::openmp::{Clause, Directive, Leaf};
 
-/// A combined directive as several.
+/// A combined directive, split into several.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Split {
-    /// The bytes of the first directive that go: names and clauses of the others.
+    /// The bytes to remove from the directive: names and clauses of the other parts.
     pub(super) removed: Vec<Range<usize>>,
-    /// What must be said to be shared on the first.
+    /// The variables that the first part must list as shared.
     pub(super) shared: Vec<String>,
-    /// The other directives, outermost first.
+    /// The other parts, outermost first.
     pub(super) rest: Vec<Unit>,
 }
 
-/// A directive that a combined one is split into, behind the first.
+/// A part of a split directive, behind the first.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// Its outermost leaf construct, which says how it is measured.
+    /// Its outermost leaf construct, which determines how it is measured.
     pub(super) leaf: Leaf,
     /// Its name.
     pub(super) name: String,
-    /// How many rows its name is made of.
+    /// The number of rows in its name.
     pub(super) rows: usize,
     /// Its clauses.
     pub(super) clauses: Vec<String>,
 }
 
-/// None if the directive is a single unit; the reason, if a clause can't be
-/// placed.
+/// None if the directive has only one part. An error is the reason why the directive can't be
+/// split.
 pub(super) type SplitResult = Result<Option<Split>, String>;
 
-/// Splits a directive that governs loops with these variables.
+/// Splits a directive. `loop_variables` are the variables of the loops that it governs.
 ///
-/// What a compiler refuses of a directive as it is written it may accept of its parts:
-/// where that may be so, the directive stays whole, and the compiler's error comes.
+/// A compiler may accept the parts of a directive that it would reject as a whole. Where that
+/// may happen, the directive is not split, so that the compiler reports the error.
 pub(super) fn split(
     directive: &Directive,
     loop_variables: &[String],
@@ -67,7 +67,8 @@ pub(super) fn split(
             .map(|rows| unit(directive, rows))
             .collect(),
     };
-    // Behind the last clause that stays; some compilers want a clause behind each comma.
+    // The comma behind the last clause that stays; some compilers want a clause behind each
+    // comma.
     let mut last_comma = &directive.comma;
     for clause in &directive.clauses {
         let cannot = || format!("the clause {} can't be split off", clause.text());
@@ -87,7 +88,7 @@ pub(super) fn split(
         }
         split.removed.push(clause.range.clone());
         split.removed.extend(clause.comma.clone());
-        // Without the clause `default` they are shared anyway, by most rules.
+        // Without `default`, these variables are shared anyway, by the rules of most languages.
         let unsaid = traits.private_by_rule || directive.clause("default").is_some();
         let looked_at = shared_outside(clause) && unsaid;
         let looked_at = looked_at || takes_its_shape(clause, directive, traits);
@@ -104,7 +105,7 @@ pub(super) fn split(
     Ok(Some(split))
 }
 
-/// A clause that no directive may have that begins as this one does.
+/// Returns a reason if a clause is not allowed on a directive with this first leaf.
 fn forbidden_reason(directive: &Directive) -> Option<String> {
     let first = directive.leaves().next()?;
     let is_forbidden = |clause: &&Clause| {
@@ -120,7 +121,7 @@ fn forbidden_reason(directive: &Directive) -> Option<String> {
     Some(format!("the clause {} may not be there", clause.text()))
 }
 
-/// A variable of which the clauses say what they may not say.
+/// Returns a reason if the data-sharing clauses contradict each other about a variable.
 fn sharing_reason(
     directive: &Directive,
     loop_variables: &[String],
@@ -150,7 +151,7 @@ fn sharing_reason(
     None
 }
 
-/// Whether a variable may be in both clauses.
+/// Whether a variable may be in both of these clauses.
 fn go_together(one: &str, other: &str) -> bool {
     matches!(
         (one, other),
@@ -158,9 +159,9 @@ fn go_together(one: &str, other: &str) -> bool {
     )
 }
 
-/// The loop variable of a simd or loop construct goes back to the variable
-/// outside. In the combined directive that is no variable of the `parallel`; in
-/// two directives it is, and `default` may forbid or privatise it.
+/// Returns a reason if a loop variable is copied back. The loop variable of a simd or loop
+/// construct goes back to the variable outside. In the combined directive it is not a variable
+/// of the `parallel`. In split directives it is, and `default` may forbid or privatise it.
 fn loop_variable_reason(directive: &Directive) -> Option<String> {
     let goes_back = directive.has_leaf(Leaf::Simd) || directive.has_leaf(Leaf::GenericLoop);
     let default = directive.clause("default")?;
@@ -168,33 +169,36 @@ fn loop_variable_reason(directive: &Directive) -> Option<String> {
         .then(|| format!("the loop variable would fall under {}", default.text()))
 }
 
-/// Compilers evaluate the schedule of a combined directive once, of a loop's own
-/// in every thread.
+/// Returns a reason if the schedule has side effects. Compilers evaluate the schedule of a
+/// combined directive once, but that of a separate loop directive in every thread.
 fn schedule_reason(directive: &Directive) -> Option<String> {
     let clause = directive.clause("schedule")?;
     let reason = || format!("every thread would evaluate {}", clause.text());
     clause.may_have_side_effect().then(reason)
 }
 
-/// A section may begin while the last one gives its variables back. gfortran
-/// looks at them as a `sections` construct begins, to make allocatable ones of
-/// the same shape, but of the combined directive as its team begins.
+/// Returns a reason if a lastprivate variable may be allocatable in a `sections` construct.
+/// gfortran allocates private copies with the shape of the outside variables. For a combined
+/// directive it reads the shape when the team begins; for a separate `sections`, when that
+/// begins. At that time the thread with the last section may already be copying its variables
+/// back.
 fn lastprivate_reason(directive: &Directive, traits: Traits) -> Option<String> {
     let allocatable = traits.allocates_as_outside && directive.has_leaf(Leaf::Sections);
     let clause = directive.clause("lastprivate").filter(|_| allocatable)?;
     Some(format!("{} may be of allocatable variables", clause.text()))
 }
 
-/// Alone, a loop must say what it binds to where that is not the team.
+/// Returns a reason if the loop binds to something else than the team. A separate loop
+/// directive would have to name that in a clause.
 fn binding_reason(directive: &Directive) -> Option<String> {
     let clause = directive.clause("bind")?;
     let reason = || format!("{} ties the loop to what is around its team", clause.text());
     (!clause.says("parallel")).then(reason)
 }
 
-/// A name in an expression of a clause that goes to another directive than the
-/// first. Combined, the expression is evaluated outside the team; split off, it
-/// is evaluated inside, where `default` may forbid or privatise what it names.
+/// Returns a name in the expression of a split-off clause that `default` may affect. In the
+/// combined directive the expression is evaluated outside the team. In a part behind the first
+/// it is evaluated inside, where `default` may forbid or privatise the name.
 fn falls_under_default<'d>(
     clause: &'d Clause,
     directive: &Directive,
@@ -204,7 +208,7 @@ fn falls_under_default<'d>(
         return None;
     }
     let named = directive.clauses.iter().filter(|other| {
-        // What another clause lists is said to be shared by its split.
+        // The split makes variables that other clauses list explicitly shared.
         other.name == "shared" || shared_outside(other)
     });
     let listed: Vec<&str> = named.filter_map(Clause::list_items).flatten().collect();
@@ -212,7 +216,7 @@ fn falls_under_default<'d>(
     names.find(|name| !listed.iter().any(|item| traits.same_name(item, name)))
 }
 
-/// Whether the first directive has a data environment of its own.
+/// Whether the first part permits a `shared` clause.
 fn says_what_is_shared(directive: &Directive, first: &Range<usize>) -> bool {
     let shared = clauses::find("shared").map_or(&[][..], |row| row.permitted_on);
     directive.rows[first.clone()]
@@ -220,21 +224,21 @@ fn says_what_is_shared(directive: &Directive, first: &Range<usize>) -> bool {
         .any(|row| shared.contains(&row.leaf))
 }
 
-/// Clang up to at least 19 computes a scan wrongly where the loop is not one
-/// directive with its team.
+/// Returns a reason if the loop is a scan: Clang up to at least 19 computes it wrongly if the
+/// loop and its team are separate directives.
 fn scan_reason(directive: &Directive) -> Option<String> {
     let inscan = |clause: &Clause| clause.name == "reduction" && clause.has_modifier("inscan");
     let scans = directive.clauses.iter().any(inscan);
     scans.then(|| "not every compiler takes its scan apart from its team".into())
 }
 
-/// The rows of each directive that a combined one is split into.
+/// The rows of each part that a combined directive is split into.
 fn units(directive: &Directive) -> Vec<Range<usize>> {
     let mut units = Vec::new();
     let mut from = 0;
     for (at, row) in directive.rows.iter().enumerate() {
         let last = at + 1 == directive.rows.len();
-        // What follows any other leaf must stay in its directive.
+        // A directive is split only behind certain leaf constructs.
         if last || (SPLIT_BEHIND.contains(&row.leaf) && at == from) {
             units.push(from..at + 1);
             from = at + 1;
@@ -257,8 +261,8 @@ fn unit(directive: &Directive, rows: &Range<usize>) -> Unit {
     }
 }
 
-/// gfortran takes the shape of a private variable from the one outside if that is
-/// allocatable, which a directive does not show.
+/// Whether a private variable may get the shape of the outside variable. gfortran does this for
+/// allocatable variables, and a directive does not show which variables are allocatable.
 fn takes_its_shape(clause: &Clause, directive: &Directive, traits: Traits) -> bool {
     let default = directive.clause("default");
     traits.allocates_as_outside
@@ -272,7 +276,7 @@ fn shared_outside(clause: &Clause) -> bool {
         .is_some_and(|row| row.placement == Placement::InnermostSharedOutside)
 }
 
-/// The units that a clause goes to; none if it can't be placed.
+/// The parts that a clause goes to; none if it can't be placed.
 fn targets(
     clause: &Clause,
     directive: &Directive,
@@ -280,7 +284,7 @@ fn targets(
     traits: Traits,
 ) -> Option<Vec<usize>> {
     let row = clause.row?;
-    // Only teams and worksharing constructs have reductions of tasks.
+    // A task reduction is allowed only on teams and worksharing constructs.
     if clause.has_modifier("task") && directive.has_leaf(Leaf::Taskloop) {
         return None;
     }
@@ -311,7 +315,7 @@ fn targets(
     .filter(|targets| !targets.is_empty())
 }
 
-/// The unit that privatises every list item of a clause.
+/// The part that privatises every list item of a clause.
 fn follows_items(
     clause: &Clause,
     directive: &Directive,
@@ -346,7 +350,7 @@ mod tests {
     use crate::openmp::directives::DIRECTIVES;
     use crate::openmp::parse::{parse, tests::words};
 
-    /// The directives that a text is split into; the first without its text.
+    /// The directives that a text is split into; the first without its own text.
     fn parts(text: &str) -> Result<Vec<String>, String> {
         parts_in(Language::C, text)
     }
@@ -374,7 +378,7 @@ mod tests {
             .collect())
     }
 
-    /// Combined directives, each with the parts that it is split into.
+    /// Combined directives, each with its parts.
     const SPLIT: &[(&str, &[&str])] = &[
         (
             "parallel for num_threads(2) schedule(static, 4) private(a) reduction(+: s)",

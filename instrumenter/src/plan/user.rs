@@ -1,4 +1,4 @@
-//! The directives of POMP itself: regions that the user marks, and switches.
+//! The directives of POMP: regions that the user marks, and switches.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(super) fn is_user_directive(directive: &Directive) -> bool {
     items_for(directive.rows[0].leaf).is_some()
 }
 
-/// What a directive asks for.
+/// The request that a directive makes.
 enum Asked {
     Nothing,
     Call(&'static str),
@@ -41,7 +41,8 @@ fn items_for(leaf: Leaf) -> Option<Asked> {
     })
 }
 
-/// By the begin of each directive that begins a region, that of the one that ends it.
+/// For the directive at the begin of each region, the directive at its end; both by their
+/// begins.
 pub(super) fn ends(found: &Found) -> HashMap<usize, usize> {
     let mut open: HashMap<String, Vec<usize>> = HashMap::new();
     let mut ends = HashMap::new();
@@ -65,7 +66,7 @@ pub(super) fn ends(found: &Found) -> HashMap<usize, usize> {
 }
 
 impl Planner<'_> {
-    /// Places what a directive of POMP asks for.
+    /// Places the fragments that a directive of POMP asks for.
     pub(super) fn user_directive(
         &mut self,
         construct: &Construct,
@@ -142,7 +143,7 @@ impl Planner<'_> {
         })
     }
 
-    /// A region needs a line, and an end in the same file.
+    /// Fails unless a region has a known line, and an end in the same file.
     fn check_begin(&self, found: &FoundDirective, name: &str) -> Result<(), String> {
         let start = found.range.start;
         if self.found.lines.presumed(start).is_none() {
@@ -169,7 +170,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The open regions of that name, the innermost last; there is one.
+    /// The open regions of this name, the innermost last. Fails if there is none.
     fn open_user_region(&mut self, name: &str) -> Result<&mut Vec<usize>, String> {
         let open = self
             .user_regions

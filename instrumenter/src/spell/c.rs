@@ -1,14 +1,13 @@
-//! C and C++: what probes, descriptors and `#line` look like.
+//! C and C++: the spelling of probes, descriptors and `#line`.
 //!
-//! A probe names its region by the call of a function that returns the address
-//! of its descriptor: a function needs no data-sharing attribute, so nothing has
-//! to be listed under `default(none)`. It is declared in front of the user's
-//! text, where no header was included yet, and defined behind it. One function
-//! serves all regions: every function costs the compilers more time than the
-//! calls of it.
+//! A probe names its region by calling a function that returns the address of its descriptor. A
+//! function needs no data-sharing attribute, so nothing has to be listed under `default(none)`.
+//! The function is declared in front of the user's text, before any header is included, and
+//! defined behind that text. One function serves all regions: each function costs the compilers
+//! more time than its calls.
 //!
-//! Everything that takes lines of its own is followed by `#line`, so that the
-//! compiler goes on counting the user's lines.
+//! Text with lines of its own is followed by `#line`, so that the compiler goes on counting the
+//! user's lines.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -39,15 +38,15 @@ pub struct CSpeller<'a> {
     distance: String,
 }
 
-/// Where C and C++ differ.
+/// The differences between C and C++.
 struct Dialect {
-    /// Around declarations of C functions.
+    /// The text around declarations of C functions.
     extern_c: (&'static str, &'static str),
-    /// A cast of a pointer, with the type and the pointer to put in.
+    /// Spells a cast of a pointer, from the type and the pointer.
     cast: fn(&str, &str) -> String,
-    /// Whether an inline function may refer to what has internal linkage.
+    /// Whether an inline function may refer to functions with internal linkage.
     inline_sees_static: bool,
-    /// Whether a number is converted by a call of its type.
+    /// Whether a number is converted with the syntax of a call: `int(x)`.
     calls_types: bool,
 }
 
@@ -79,12 +78,12 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    /// Around declarations of C functions.
+    /// The text around declarations of C functions.
     pub(super) fn extern_c(&self) -> (&'static str, &'static str) {
         self.dialect.extern_c
     }
 
-    /// A number as an `int`, without a warning whatever it is.
+    /// Converts a number to `int` without a warning, whatever its type.
     pub(super) fn as_int(&self, number: &str) -> String {
         match self.dialect.calls_types {
             true => format!("int({number})"),
@@ -92,8 +91,8 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    /// What keeps functions of ours out of profiles and coverage. Compilers that are too
-    /// old for it know it by no name, so it stands only where it matters.
+    /// The attribute that keeps our functions out of profiles and coverage. Old compilers don't
+    /// know the attribute, so it is used only where it matters.
     fn uncounted(&self) -> &'static str {
         match self.around.apart {
             true => " __attribute__((__no_profile_instrument_function__))",
@@ -101,13 +100,14 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    /// The address of a region's descriptor.
+    /// The expression for the address of a region's descriptor.
     fn descriptor(&self, region: usize) -> String {
         let accessor = self.accessor(&self.plan.regions[region]);
         format!("{}_{}({region})", accessor.prefix, self.around.unique)
     }
 
-    /// What the members of a team are handed. In POMP2 that is of no use to them.
+    /// The variable that is passed to the members of a team. In POMP2 the members have no use
+    /// for it.
     fn handed_on(&self, region: usize) -> String {
         match self.api {
             Api::Pomp => self.team(region),
@@ -136,7 +136,7 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    /// What the names of the interface's functions begin with.
+    /// The prefix of the names of the interface's functions.
     fn prefix(&self) -> &'static str {
         match self.api {
             Api::Pomp => "POMP",
@@ -144,7 +144,7 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    /// `#line` for what follows at an offset.
+    /// The `#line` for the text that follows an offset.
     fn line(&self, at: usize) -> String {
         let place = self.around.lines.presumed(at);
         place.map_or_else(String::new, |place| match self.around.apart {
@@ -153,8 +153,8 @@ impl<'a> CSpeller<'a> {
         })
     }
 
-    /// `#line` within a file. Where one stands that names the file, GCC takes the function
-    /// around it to end in another file, and gcov does not show it as one.
+    /// A `#line` without a file name. If a `#line` inside a function names the file, GCC takes
+    /// the function as ending in another file, and gcov does not show it as one function.
     fn line_of_same_file(&self, line: u32) -> String {
         match self.around.without_lines {
             true => String::new(),
@@ -162,7 +162,7 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    /// `#line`, if it is wanted.
+    /// A `#line`, unless `#line` is not wanted.
     pub(super) fn line_text(&self, line: u32, file: &str) -> String {
         match self.around.without_lines {
             true => String::new(),
@@ -170,7 +170,7 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    /// How the function that reports an event is called.
+    /// The form of the call of the function that reports an event.
     fn shape(&self, event: Event, region: usize) -> Shape {
         let passes = &self.plan.regions[region];
         match () {
@@ -213,7 +213,7 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    /// Items as text that starts in a line and ends in a line of its own.
+    /// Appends items as text. It may start inside a line, and may end behind a line of its own.
     fn items(&self, items: &[Fragment], text: &mut String) {
         for step in steps(items, self.api) {
             let item = match step {
@@ -236,9 +236,9 @@ impl<'a> CSpeller<'a> {
                     text.push(' ');
                 }
                 Fragment::Call(name) => text.push_str(&format!("{}_{name}(); ", self.prefix())),
-                // The calls themselves say it.
+                // The redirected calls themselves give the call site.
                 Fragment::CallSite(_) => {}
-                // It is said behind whatever stands at the begin of a line.
+                // A `#line` follows all text at the begin of a line anyway.
                 Fragment::Line => {}
                 Fragment::ChunksBegin(number, region) => {
                     text.push_str(&self.loop_words(*number).begin(&self.descriptor(*region)));
@@ -280,7 +280,8 @@ impl<'a> CSpeller<'a> {
     }
 }
 
-/// The directive of a barrier that was implicit. No compiler has a word to say about it.
+/// The directive of an explicit barrier that replaces an implicit one. No compiler warns about
+/// it.
 pub(crate) const BARRIER: &str = "#pragma omp barrier";
 
 /// Appends a line that must stand alone.
@@ -298,8 +299,8 @@ fn end_line(text: &mut String) {
     }
 }
 
-/// Gives all lines that become code the number of the first, which a `#line` says: with
-/// those that follow a debugger would stop there for the user's next lines.
+/// Gives all lines of code the number of the first line, with a `#line` before each. With
+/// consecutive numbers, a debugger would stop there for the user's next lines.
 fn numbered(text: &str, line: &str) -> String {
     let is_code = |text: &str| !text.starts_with('#') || text.starts_with("#pragma");
     let lines = text.split_inclusive('\n').enumerate();
@@ -311,7 +312,7 @@ fn numbered(text: &str, line: &str) -> String {
         .collect()
 }
 
-/// Whether an insertion can stand in the middle of a line.
+/// Whether an insertion can be put in the middle of a line.
 fn fits_in_line(insertion: &Insertion) -> bool {
     let opens = matches!(insertion.order, Order::Open { .. });
     let lines = |item: &Fragment| {
@@ -333,13 +334,13 @@ impl Speller for CSpeller<'_> {
             return text;
         }
         end_line(&mut text);
-        // What closes belongs to the last line of what it closes, also for
-        // compilers that compare the lines of neighbours (misleading
-        // indentation) and for line counts of coverage.
+        // Text that closes a construct belongs to the construct's last line. This matters to
+        // compilers that compare neighbouring lines (misleading indentation), and to line
+        // counts of coverage.
         let line = self.line(group.at);
         let own = match self.around.apart {
-            // Of the user's file: of a function in which another file begins, Clang
-            // counts no line more.
+            // The `#line` stays in the user's file: if another file begins inside a function,
+            // Clang stops counting the function's lines.
             true => self.line_of_same_file(OWN_LINE),
             false => line.clone(),
         };
@@ -351,7 +352,7 @@ impl Speller for CSpeller<'_> {
         format!("{before}{}{line}", numbered(&text, &own))
     }
 
-    /// Only what changes is touched, so that the rest stays as it was written.
+    /// Changes only the parts that are edited, so that the rest stays as written.
     fn directive(&self, edited: &[EditedDirective], edits: &mut EditSet) {
         let mut added: Option<(usize, String)> = None;
         for edit in edited.iter().flat_map(|edited| &edited.edits) {
@@ -391,8 +392,8 @@ impl Speller for CSpeller<'_> {
         let (open, close) = self.dialect.extern_c;
         text.push_str(open);
         for declaration in self.used_functions() {
-            // Without unwinding to think of, compilers need much less time for
-            // C++, and don't keep what only a catch would see.
+            // Without exceptions to consider, compilers need much less time for C++, and don't
+            // keep code that only a catch block would need.
             let _ = writeln!(text, "extern {declaration} __attribute__((__nothrow__));");
         }
         text.push_str(close);
@@ -430,7 +431,7 @@ impl Speller for CSpeller<'_> {
         for region in &self.plan.regions {
             let (name, rest) = entry(region);
             let _ = match region.branch.map(|mark| self.mark(mark)) {
-                // Without its name the library skips it.
+                // The library skips entries without a name.
                 Some(mark) => writeln!(
                     text,
                     "{{\n#ifdef {mark}\n{name},\n#else\n\"\",\n#endif\n{rest} }},"
@@ -449,8 +450,8 @@ impl Speller for CSpeller<'_> {
                 accessor.prefix
             );
         }
-        // 101 is the first priority that is not the implementation's: tables
-        // are known before constructors of the user run.
+        // 101 is the first priority that is not reserved for the implementation. So tables are
+        // registered before the user's constructors run.
         let table = (self.dialect.cast)("struct romp_region *", &format!("romp_table_{unique}"));
         let _ = write!(
             text,
@@ -466,7 +467,7 @@ impl Speller for CSpeller<'_> {
 }
 
 impl CSpeller<'_> {
-    /// A clause, with the blank in front of it.
+    /// The text of a clause, with a blank in front.
     fn clause(&self, clause: &AddedClause) -> String {
         match clause {
             AddedClause::Nowait => " nowait".into(),
@@ -476,9 +477,9 @@ impl CSpeller<'_> {
         }
     }
 
-    /// A function with external linkage that is inline must not refer to one
-    /// with internal linkage in C; for its regions the accessor is external, but
-    /// hidden.
+    /// The accessor for a region. In C an inline function with external linkage must not refer
+    /// to a function with internal linkage. For regions in such functions the accessor has
+    /// external linkage, but hidden visibility.
     pub(super) fn accessor(&self, region: &Region) -> &'static Accessor {
         match region.maybe_extern_inline && !self.dialect.inline_sees_static {
             true => &EXTERNAL,
@@ -531,33 +532,33 @@ impl CSpeller<'_> {
     }
 }
 
-/// How a function that reports an event is called.
+/// The form of the call of a function that reports an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Plain,
     /// It returns the team's handle.
     GivesTeam,
-    /// It stands for a function that returns the handle, where nobody takes it.
+    /// It replaces a function that returns the team's handle, where the handle is not used.
     StaysWhole,
     /// It takes the team's handle.
     TakesTeam,
-    /// It stands for a function that takes the handle, where nobody hands it on.
+    /// It replaces a function that takes the team's handle, where no handle is passed.
     FindsTeam,
-    /// It stands for a function that returns nothing, and gives what a task's
-    /// creation is known by.
+    /// It replaces a function without a result, and returns the handle of a task's creation.
     GivesTask,
-    /// It takes that.
+    /// It takes the handle of a task's creation.
     TakesTask,
 }
 
-/// What reports the creation of a task that is handed on.
+/// The function that reports the creation of a task with a handle.
 const CREATE_TASK: &str = "POMP_Task_create";
-/// What reports the begin of such a task.
+/// The function that reports the begin of such a task.
 const EXECUTE_TASK: &str = "POMP_Task_execute";
 
-/// What reports the fork where no handle is passed, as of a directive that stays whole.
+/// The function that reports a fork without a handle, for example if the directive is not
+/// split.
 const FORK_WHOLE: &str = "POMP_Parallel_fork";
-/// What reports the begin of a member then.
+/// The function that reports the begin of a member in this case.
 const BEGIN_ANNOUNCED: &str = "POMP_Parallel_begin";
 
 /// The declaration of the function that reports an event.

@@ -1,25 +1,26 @@
-//! C and C++: how a loop tells its iterations. The words are described in
-//! `pomp_lib.h`; the variables that are compared are locals of the thread.
+//! C and C++: how a loop reports its iterations. The words are described in `pomp_lib.h`. The
+//! variables that are compared are locals of the thread.
 
 use crate::find::LoopNest;
 
-/// What the text calls.
+/// The functions that the text calls.
 pub(super) const DECLARATIONS: &[&str] = &[
     "long POMP_Chunks_begin(struct ompregdescr *, long *)",
     "long POMP_Chunk_begin(long *, long)",
     "void POMP_Chunks_end(long *, long)",
 ];
 
-/// Words in front of those of the loops, and words of each; see `pomp_lib.h`.
+/// The number of words in front of those of the loops, and the number of words of each loop;
+/// see `pomp_lib.h`.
 pub(super) const FIRST_LEVEL: usize = 8;
 pub(super) const LEVEL: usize = 5;
 
-/// A loop in the text.
+/// The words of a loop in the text.
 pub(super) struct LoopWords<'a> {
     pub(super) nest: &'a LoopNest,
-    /// What distinguishes its names.
+    /// A part of its names that distinguishes them from those of other loops.
     pub(super) name: String,
-    /// What makes numbers of variables that may be objects.
+    /// The template that converts variables that may be objects to numbers.
     pub(super) distance: &'a str,
     /// See `Dialect`.
     pub(super) calls_types: bool,
@@ -41,12 +42,13 @@ impl LoopWords<'_> {
         self.word(FIRST_LEVEL + LEVEL * level + word)
     }
 
-    /// What a variable would be next; of outer loops, what it is.
+    /// The variable for the expected next value of the innermost loop variable, or for the
+    /// current value of an outer one.
     fn next(&self, level: usize) -> String {
         format!("romp_next_{}_{level}", self.name)
     }
 
-    /// The first value of a variable that may be an object.
+    /// The variable for the first value of a loop variable that may be an object.
     fn base(&self, level: usize) -> String {
         format!("romp_base_{}_{level}", self.name)
     }
@@ -74,7 +76,7 @@ impl LoopWords<'_> {
         }
     }
 
-    /// Declares everything and tells the library, in front of the loop.
+    /// Declares all variables and reports the loop to the library, in front of the loop.
     pub(super) fn begin(&self, descriptor: &str) -> String {
         let levels = &self.nest.levels;
         let inner = self.next(self.innermost());
@@ -114,7 +116,7 @@ impl LoopWords<'_> {
         text + &format!("{} = {step}; ", self.step())
     }
 
-    /// First value, bound, second value and relation.
+    /// The first value, the bound, the second value and the relation.
     fn bounds(&self, level: usize) -> [String; 4] {
         let head = &self.nest.levels[level];
         let sign = if head.is_down { '-' } else { '+' };
@@ -127,8 +129,9 @@ impl LoopWords<'_> {
         ]
     }
 
-    /// Compares, at the top of the innermost body. That is one comparison, with
-    /// zero, of everything that may differ.
+    /// Compares the loop variables with their expected values, at the top of the innermost
+    /// body. All possible differences are combined, so that there is only one comparison with
+    /// zero.
     pub(super) fn test(&self) -> String {
         let levels = &self.nest.levels;
         let inner = self.innermost();
@@ -156,7 +159,8 @@ impl LoopWords<'_> {
         )
     }
 
-    /// Whether the variables are not those that were next, or the chunk is over.
+    /// The condition that a variable does not have its expected value, or that the chunk is
+    /// over.
     fn differs(&self) -> String {
         let levels = &self.nest.levels;
         let inner = self.innermost();
@@ -171,15 +175,15 @@ impl LoopWords<'_> {
         parts.chain(stop).collect::<Vec<_>>().join(" | ")
     }
 
-    /// Tells the library that the thread is done.
+    /// Reports to the library that the thread is done.
     pub(super) fn end(&self) -> String {
         let inner = self.next(self.innermost());
         format!("POMP_Chunks_end(romp_loop_{}, {inner}); ", self.name)
     }
 }
 
-/// How a value of a variable that may be an object becomes a number: by itself, or
-/// by its distance from the first.
+/// The template that converts a value of a variable that may be an object to a number: the
+/// value itself, or its distance to the first value.
 pub(super) fn distance(name: &str) -> String {
     format!(
         "template <bool> struct {name} {{ template <class V, class B> static inline \

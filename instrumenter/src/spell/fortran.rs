@@ -1,13 +1,12 @@
-//! Fortran: what probes and rewritten directives look like, in free and fixed
-//! form.
+//! Fortran: the spelling of probes and rewritten directives, in free and fixed form.
 //!
-//! A probe names its region by a character literal, which needs no declaration,
-//! no `use` and no `include`, and passes `implicit none`: the text of the
-//! descriptor in a region's first probe, its short key in the others. The
-//! library knows a literal again by its address.
+//! A probe names its region by a character literal, which needs no declaration, no `use` and no
+//! `include`, and is allowed with `implicit none`. In a region's first probe it is the text of
+//! the descriptor, in the other probes the region's short key. The library recognises a literal
+//! by its address.
 //!
-//! Everything stands on lines of its own, and a line marker behind it lets the
-//! compiler go on counting the user's lines.
+//! All inserted text has lines of its own. A line marker behind it lets the compiler go on
+//! counting the user's lines.
 
 use std::collections::HashMap;
 
@@ -24,11 +23,12 @@ use crate::plan::{
 };
 use crate::source::{Form, Layout};
 
-/// Compilers limit the number of continuation lines, down to 19; the text of a
-/// directive is cut so that a descriptor stays within.
+/// The largest length of a descriptor's literal. Compilers limit the number of continuation
+/// lines, some to 19. The text of a directive is cut so that the descriptor stays below this
+/// length.
 const LONGEST_LITERAL: usize = 900;
 
-/// The type of what a task's creation is known by.
+/// The type of the handle of a task's creation.
 pub(super) const TASK_LABEL: &str = "integer(8)";
 
 /// The speller for Fortran.
@@ -37,7 +37,7 @@ pub struct FortranSpeller<'a> {
     pub(super) around: Surroundings<'a>,
     layout: Layout,
     api: Api,
-    /// The insertion and item of each region's first probe.
+    /// The fragment with each region's first probe.
     first: HashMap<usize, *const Fragment>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> FortranSpeller<'a> {
         }
     }
 
-    /// What a call at an offset needs.
+    /// The declaration that a call at an offset needs.
     fn declaration(&self, at: usize) -> Declaration {
         match self.around.declaring.at(at) {
             None => Declaration::None,
@@ -102,7 +102,7 @@ impl<'a> FortranSpeller<'a> {
         format!("romp_if_{}_{region}", self.around.unique)
     }
 
-    /// A line marker for what follows at an offset.
+    /// The line marker for the text that follows an offset.
     fn marker(&self, at: usize) -> String {
         match self.around.lines.presumed(at) {
             Some(line) => self.marker_text(line.line, &line.file),
@@ -110,7 +110,7 @@ impl<'a> FortranSpeller<'a> {
         }
     }
 
-    /// The preprocessor of the compiler wants `#line`, the compiler itself `#`.
+    /// A line marker. The compiler's preprocessor needs `#line`, the compiler itself `#`.
     pub(super) fn marker_text(&self, line: u32, file: &str) -> String {
         if self.around.without_lines {
             return String::new();
@@ -150,13 +150,13 @@ impl<'a> FortranSpeller<'a> {
         }
     }
 
-    /// The local for what a task's creation is known by. A block around the task
-    /// declares it.
+    /// The local variable for the handle of a task's creation. A block around the task declares
+    /// it.
     pub(super) fn new_task(&self, region: usize) -> String {
         format!("romp_task_{region}")
     }
 
-    /// Says where a function is called that keeps its name; POMP2 can't be told.
+    /// Reports the call site of a function that keeps its name. POMP2 has no event for this.
     fn call_site(&self, region: usize, lines: &mut Lines) {
         if self.api == Api::Pomp {
             let descriptor = Argument::literal(self.descriptor(region));
@@ -178,8 +178,8 @@ impl<'a> FortranSpeller<'a> {
                 Fragment::Mark(mark) if self.api == Api::Pomp2 => {
                     lines.raw(&format!("#define {}", self.mark(*mark)));
                 }
-                // A block of statements needs no marks here, and there is no table
-                // of regions that only those that are compiled may stand in.
+                // Fortran needs no marks around a block of statements. And there is no table of
+                // regions from which those in uncompiled branches would have to be left out.
                 Fragment::Open | Fragment::Close | Fragment::Mark(_) | Fragment::Line => {}
                 Fragment::ChunksBegin(number, region) => {
                     self.loop_words(*number).begin(&self.key(*region), lines);
@@ -258,14 +258,14 @@ impl<'a> FortranSpeller<'a> {
         match clause {
             AddedClause::Nowait => Some("nowait".into()),
             AddedClause::Shared(items) => Some(format!("shared({})", items.join(","))),
-            // The library tells teams apart without a handle.
+            // The library distinguishes teams without a handle.
             AddedClause::Team(_) => None,
             AddedClause::Task(region) => Some(format!("firstprivate({})", self.new_task(*region))),
         }
     }
 }
 
-/// The function that reports an event; no handle of a team is passed.
+/// The function that reports an event. No handle of a team is passed.
 fn function(event: Event) -> &'static str {
     match event {
         event if event == TEAM.opening() => "Parallel_fork",
@@ -274,8 +274,8 @@ fn function(event: Event) -> &'static str {
     }
 }
 
-/// The first probe of each region in the order of the text, which is also the
-/// first to be executed.
+/// The first probe of each region in the order of the text. It is also the first one to be
+/// executed.
 fn first_probes(plan: &Plan) -> HashMap<usize, *const Fragment> {
     let mut insertions: Vec<&Insertion> = plan.insertions.iter().collect();
     insertions.sort_by_key(|insertion| (insertion.at, insertion.order));
@@ -296,7 +296,7 @@ impl Speller for FortranSpeller<'_> {
         let mut lines = self.lines();
         lines.declare(self.declaration(group.at));
         for insertion in &group.insertions {
-            // What closes a construct belongs to its last line.
+            // Text that closes a construct belongs to the construct's last line.
             let closes = matches!(insertion.order, Order::Close { .. });
             lines.belong_to(match self.around.apart {
                 true => self.marker_text(OWN_LINE, OWN_FILE),
@@ -313,8 +313,8 @@ impl Speller for FortranSpeller<'_> {
         if group.line_start {
             return format!("{text}{marker}");
         }
-        // A statement follows in the same line. In fixed form it stays in its columns:
-        // what is behind the last one does not count.
+        // A statement follows in the same line. In fixed form it must stay in its columns,
+        // since text behind the last significant column is ignored.
         let column = match self.layout.form {
             Form::Free => 0,
             Form::Fixed => self.around.lines.column(group.at) as usize - 1,
@@ -323,8 +323,8 @@ impl Speller for FortranSpeller<'_> {
         format!("\n{text}{marker}{}{blanks}", Lines::INDENT)
     }
 
-    /// A changed directive is written anew: what is removed may have been a
-    /// whole continuation line.
+    /// Rewrites a changed directive as a whole, since a removed part may have been a whole
+    /// continuation line.
     fn directive(&self, edited: &[EditedDirective], edits: &mut EditSet) {
         let Some(first) = edited.first() else { return };
         let mut lines = self.lines();
@@ -360,7 +360,7 @@ impl Speller for FortranSpeller<'_> {
             );
             return (name, lines.broken_before(column, &marker));
         }
-        // In C the wrappers are told from OPARI's by this ending.
+        // The ending distinguishes the wrappers for C from OPARI's functions.
         let wrapper = call.routine.wrapper.trim_end_matches("_at");
         let name = format!("{}POMPF_{wrapper}", lines.before_name());
         let literal = self.descriptor(call.region);
@@ -369,7 +369,7 @@ impl Speller for FortranSpeller<'_> {
     }
 
     fn prologue(&self) -> String {
-        // Without it the end of a program unit would be booked to our file.
+        // Without this marker the end of a program unit would be attributed to our file.
         self.marker_text(1, self.around.name)
     }
 

@@ -1,5 +1,5 @@
-//! Fortran: how a loop tells its iterations. The words are those of
-//! `pomp_lib.h`; they are locals of a block around the loop's construct.
+//! Fortran: how a loop reports its iterations. The words are those in `pomp_lib.h`. They are
+//! locals of a block around the loop's construct.
 
 use super::c_chunks::{FIRST_LEVEL, LEVEL};
 use super::fortran_lines::Lines;
@@ -9,7 +9,7 @@ use crate::find::LoopNest;
 const WORD: &str = "integer(8)";
 const WORDS: &str = "integer(8), dimension(*)";
 
-/// What the text calls, and what that takes.
+/// The subroutines that the text calls, and their arguments.
 const SUBROUTINES: &[(&str, &[(&str, &str)])] = &[
     (
         "Chunks_begin",
@@ -28,10 +28,10 @@ const SUBROUTINES: &[(&str, &[(&str, &str)])] = &[
     ("Chunks_end", &[("words", WORDS), ("next", WORD)]),
 ];
 
-/// A loop in the text.
+/// The words of a loop in the text.
 pub(super) struct LoopWords<'a> {
     pub(super) nest: &'a LoopNest,
-    /// What distinguishes its names from those of loops around it.
+    /// The number that distinguishes its names from those of loops around it.
     pub(super) number: usize,
 }
 
@@ -40,7 +40,7 @@ impl LoopWords<'_> {
         format!("romp_loop_{}", self.number)
     }
 
-    /// Arrays begin with 1.
+    /// The element for a word. Arrays begin with 1.
     fn word(&self, word: usize) -> String {
         format!("{}({})", self.words(), word + 1)
     }
@@ -49,7 +49,8 @@ impl LoopWords<'_> {
         self.word(FIRST_LEVEL + LEVEL * level + word)
     }
 
-    /// What a variable would be next; of outer loops, what it is.
+    /// The variable for the expected next value of the innermost loop variable, or for the
+    /// current value of an outer one.
     fn next(&self, level: usize) -> String {
         format!("romp_next_{}_{level}", self.number)
     }
@@ -66,11 +67,11 @@ impl LoopWords<'_> {
         self.nest.levels.len() - 1
     }
 
-    /// Declares everything and tells the library, in front of the construct.
+    /// Declares all variables and reports the loop to the library, in front of the construct.
     pub(super) fn begin(&self, key: &str, lines: &mut Lines) {
         let levels = &self.nest.levels;
-        // As the first statement behind a directive a block would be all that the
-        // directive governs.
+        // If the block were the first statement behind a directive, the directive would govern
+        // the block alone.
         lines.long_statement("continue; block");
         lines.declarations(SUBROUTINES);
         let count = FIRST_LEVEL + LEVEL * levels.len();
@@ -104,7 +105,8 @@ impl LoopWords<'_> {
         ));
     }
 
-    /// Compares, at the top of the innermost body.
+    /// Compares the loop variables with their expected values, at the top of the innermost
+    /// body.
     pub(super) fn test(&self, lines: &mut Lines) {
         let levels = &self.nest.levels;
         let inner = self.innermost();
@@ -137,7 +139,7 @@ impl LoopWords<'_> {
         lines.long_statement(&format!("{next} = {variable} + {}", self.step()));
     }
 
-    /// Tells the library that the thread is done.
+    /// Reports to the library that the thread is done.
     pub(super) fn end(&self, lines: &mut Lines) {
         let next = self.next(self.innermost());
         lines.long_statement(&format!(

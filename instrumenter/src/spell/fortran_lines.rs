@@ -1,26 +1,26 @@
-//! Lines of Fortran that fit the line length in force.
+//! Writes lines of Fortran within the line length in force.
 
 use crate::source::{Form, Layout};
 
-/// Wider lines than this are not written, even where they are allowed.
+/// The largest width of a line, even if wider lines are allowed.
 const WIDEST: usize = 100;
-/// Narrower limits can't be kept.
+/// The smallest width; narrower limits can't be kept.
 const NARROWEST: usize = 50;
 
 /// Writes lines in one of the source forms.
 pub(super) struct Lines {
     form: Form,
     width: usize,
-    /// What stands in front of every line: the marker of the user's line that
-    /// it belongs to, for debuggers, backtraces and coverage.
+    /// The marker in front of every line. It names the user's line that the text belongs to,
+    /// for debuggers, backtraces and coverage.
     marker: String,
-    /// No line marker stands between the lines of a statement.
+    /// Whether no line marker is allowed between the lines of a statement.
     whole: bool,
     declaration: Declaration,
     text: String,
 }
 
-/// What a subroutine needs to be called.
+/// The declaration that a called subroutine needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Declaration {
     /// Nothing.
@@ -35,7 +35,7 @@ pub(super) enum Declaration {
 pub(super) struct Argument {
     text: String,
     literal: bool,
-    /// What an interface calls it, and how that declares it.
+    /// Its name in an interface, and its declaration there.
     dummy: (&'static str, &'static str),
 }
 
@@ -64,11 +64,11 @@ impl Argument {
 }
 
 impl Lines {
-    /// What stands in front of a statement, in either form.
+    /// The text in front of a statement, in either form.
     pub(super) const INDENT: &'static str = "      ";
 
-    /// Lines of a layout; `whole` for compilers that take no line marker between
-    /// the lines of a statement. Those take lines of any length in free form.
+    /// Lines of a layout. `whole` is for compilers that accept no line marker between the lines
+    /// of a statement; these accept lines of any length in free form.
     pub(super) fn new(layout: Layout, whole: bool) -> Self {
         let limit = layout.line_length.unwrap_or(WIDEST);
         Self {
@@ -84,12 +84,12 @@ impl Lines {
         }
     }
 
-    /// What is written from now on belongs to another line of the user's.
+    /// Sets the user's line that the following text belongs to.
     pub(super) fn belong_to(&mut self, marker: String) {
         self.marker = marker;
     }
 
-    /// What is called from now on needs this.
+    /// Sets the declaration that the following calls need.
     pub(super) fn declare(&mut self, declaration: Declaration) {
         self.declaration = declaration;
     }
@@ -98,29 +98,29 @@ impl Lines {
         self.text
     }
 
-    /// A line as it is.
+    /// Appends a line unchanged.
     pub(super) fn raw(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
     }
 
-    /// A line of code.
+    /// Appends a line of code, with a marker in front.
     fn code(&mut self, line: &str) {
         self.text.push_str(&self.marker);
         self.raw(line);
     }
 
-    /// A statement of ours.
+    /// Appends a statement.
     pub(super) fn statement(&mut self, statement: &str) {
         self.code(&format!("{}{statement}", Self::INDENT));
     }
 
-    /// A statement that may end a line at each of its blanks.
+    /// Appends a statement that may be broken at each of its blanks.
     pub(super) fn long_statement(&mut self, statement: &str) {
         let mut text = Self::INDENT.to_owned();
         let mut column = Self::INDENT.len();
         for (number, word) in statement.split(' ').enumerate() {
-            // What continues the line stands behind it in free form.
+            // In free form the continuation mark is at the end of the line.
             if number > 0 && column + 1 + word.len() + " &".len() > self.width {
                 text.push(' ');
                 text.push_str(&self.broken());
@@ -135,8 +135,8 @@ impl Lines {
         self.code(&text);
     }
 
-    /// Several subroutines and what they take, which are called from now on: the
-    /// declarations that they need.
+    /// Appends the declarations for several subroutines that are called afterwards; each is
+    /// given with its arguments.
     pub(super) fn declarations(&mut self, subroutines: &[(&str, &[(&str, &str)])]) {
         match self.declaration {
             Declaration::None => {}
@@ -160,7 +160,7 @@ impl Lines {
         }
     }
 
-    /// A call of a subroutine.
+    /// Appends the call of a subroutine.
     pub(super) fn call(&mut self, name: &str, arguments: &[Argument]) {
         self.declared(name, arguments, |lines| {
             let mut text = format!("{}call {name}(", Self::INDENT);
@@ -186,8 +186,8 @@ impl Lines {
         });
     }
 
-    /// An argument that is no literal and is followed by `behind`, on a line of
-    /// its own if there is no room in column `column`.
+    /// An argument that is not a literal and is followed by `behind`. It gets a line of its own
+    /// if there is no room for it in column `column`.
     fn word(&self, column: usize, word: &str, behind: &str) -> String {
         match column + word.len() + behind.len() + " &".len() > self.width {
             true => format!("{}{word}", self.broken()),
@@ -195,14 +195,14 @@ impl Lines {
         }
     }
 
-    /// A block for declarations. As the first statement behind a directive it
-    /// would be all that the directive governs, so another statement stands in
+    /// Opens a block for declarations. If the block were the first statement behind a
+    /// directive, the directive would govern the block alone. So another statement is put in
     /// front.
     pub(super) fn open_block(&mut self) {
         self.statement("continue; block");
     }
 
-    /// A call and the declaration that it needs, which a block of its own holds.
+    /// Appends a call with the declaration that it needs, inside a block of its own.
     fn declared(&mut self, name: &str, arguments: &[Argument], call: impl FnOnce(&mut Self)) {
         match self.declaration {
             Declaration::None => return call(self),
@@ -226,7 +226,7 @@ impl Lines {
         self.statement("end block");
     }
 
-    /// A break in the middle of a statement.
+    /// A line break in the middle of a statement.
     pub(super) fn broken(&self) -> String {
         match self.form {
             Form::Free => format!("&\n{}{}", self.inner(&self.marker), Self::INDENT),
@@ -234,36 +234,36 @@ impl Lines {
         }
     }
 
-    /// A marker that stands between the lines of a statement.
+    /// A marker for a place between the lines of a statement.
     fn inner<'m>(&self, marker: &'m str) -> &'m str {
         if self.whole { "" } else { marker }
     }
 
-    /// What stands in front of a name that is longer than the one it replaces.
+    /// The text in front of a name that is longer than the one that it replaces.
     pub(super) fn before_name(&self) -> String {
         match self.form {
             Form::Free => String::new(),
-            // There may be no column left for it.
+            // There may be no column left for the longer name.
             Form::Fixed => self.broken(),
         }
     }
 
-    /// A break behind the opening parenthesis of a call whose name has grown, in
-    /// front of the argument in column `column` (from 0): see `argument`.
+    /// A line break behind the opening parenthesis of a call with a longer name, in front of
+    /// the argument in column `column` (from 0): see `argument`.
     pub(super) fn broken_before(&self, column: usize, marker: &str) -> String {
         let blanks = " ".repeat(column.saturating_sub(Self::INDENT.len()));
         let marker = self.inner(marker);
         match self.form {
-            // The lines that follow keep their numbers.
+            // No break is needed, and the following lines keep their numbers.
             Form::Free if self.whole => String::new(),
             Form::Free => format!("&\n{marker}{}{blanks}", Self::INDENT),
             Form::Fixed => format!("\n{marker}     &{blanks}"),
         }
     }
 
-    /// A literal as the first of several arguments, in front of the one in
-    /// column `column` (from 0). That stands behind `marker`, on a line of its
-    /// own, where it also was: what is behind the last column stays there.
+    /// A literal as an additional first argument, in front of the argument in column `column`
+    /// (from 0). That argument is put behind `marker` on a line of its own, in the same column
+    /// as before. So text behind the last significant column stays there.
     pub(super) fn argument(&self, column: usize, literal: &str, marker: &str) -> String {
         let behind = self.broken_before(column, marker);
         match self.form {
@@ -271,7 +271,7 @@ impl Lines {
                 format!("{}, ", self.literal(column + GROWTH, literal, ", "))
             }
             Form::Free => {
-                // The name in front of it has grown.
+                // The name in front of the literal has become longer.
                 let literal = self.literal(column + GROWTH, literal, ", &");
                 format!("{literal}, {behind}")
             }
@@ -283,11 +283,11 @@ impl Lines {
         }
     }
 
-    /// A character literal that begins in column `column` (from 0) and is
-    /// followed by `behind`. It is continued by concatenation: then each line
-    /// has balanced quotes, and no preprocessor reads part of it as code.
+    /// A character literal that begins in column `column` (from 0) and is followed by `behind`.
+    /// It is continued by concatenation. So each line has balanced quotes, and no preprocessor
+    /// reads a part of it as code.
     fn literal(&self, column: usize, literal: &str, behind: &str) -> String {
-        // Quotes, and the operator and mark that continue it.
+        // The quotes, the operator and the mark that are needed to continue it.
         let around = "'' // &".len() + behind.len();
         let room = |column: usize| self.width.saturating_sub(column + around);
         let mut text = String::new();
@@ -315,7 +315,7 @@ impl Lines {
         text
     }
 
-    /// A directive of the given words, in one line or several.
+    /// Appends a directive with the given words, in one or several lines.
     pub(super) fn directive(&mut self, words: &[String]) {
         let mut line = String::from("!$omp");
         let end = match self.form {
@@ -333,7 +333,7 @@ impl Lines {
             if piece.begins {
                 line.push(' ');
             }
-            // A word wider than a line goes on in the column behind the mark.
+            // A word wider than a line is continued in the column behind the mark.
             while let Some((now, later)) = split_at_width(rest, self.width - line.len() - 1) {
                 self.part(&format!("{line}{now}{}", end.trim_start()), is_first);
                 is_first = false;
@@ -345,7 +345,7 @@ impl Lines {
         self.part(&line, is_first);
     }
 
-    /// A line of a directive.
+    /// Appends a line of a directive.
     fn part(&mut self, line: &str, is_first: bool) {
         match is_first || !self.whole {
             true => self.code(line),
@@ -354,13 +354,13 @@ impl Lines {
     }
 }
 
-/// By how much the name of a wrapper is longer than that of its routine.
+/// The difference in length between the names of a wrapper and its routine.
 const GROWTH: usize = "POMPF_".len() - "omp_".len();
 
 /// The width of a directive's sentinel with its continuation mark.
 const SENTINEL: usize = "!$omp&".len();
 
-/// A first piece of a literal shorter than this is not worth a line.
+/// The smallest length of a literal's first piece that is put on a line.
 const MIN_CHUNK: usize = 20;
 
 fn split_at_width(text: &str, width: usize) -> Option<(&str, &str)> {
@@ -371,15 +371,14 @@ fn split_at_width(text: &str, width: usize) -> Option<(&str, &str)> {
     Some(text.split_at(at))
 }
 
-/// A part of a word behind which a line may end.
+/// A part of a word, after which a line may end.
 struct Piece<'a> {
     text: &'a str,
-    /// Whether a blank stands in front of it.
+    /// Whether there is a blank in front of it.
     begins: bool,
 }
 
-/// Splits a word at its blanks and behind its commas, outside of character
-/// literals.
+/// Splits a word at its blanks and after its commas, outside character literals.
 fn pieces(word: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut from, mut begins, mut quote) = (0, true, None);
@@ -428,7 +427,7 @@ mod tests {
             let limit = layout.line_length.unwrap_or(132);
             assert!(text.lines().all(|line| line.len() <= limit), "{text}");
             let quoted: String = text.split('\'').skip(1).step_by(2).collect();
-            // A doubled quote reads as the end of one text and the begin of the next.
+            // A doubled quote is read as the end of one text and the begin of the next.
             assert_eq!(quoted, literal.replace('\'', ""), "{text}");
         }
     }

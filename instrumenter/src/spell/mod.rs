@@ -1,5 +1,5 @@
-//! From planned insertions to text. The order and the merging of what stands at
-//! one place are shared; what a probe looks like is each language's own.
+//! Turns planned insertions into text. The order and the merging of insertions at one place are
+//! common to all languages; the form of a probe is each language's own.
 
 pub mod c;
 mod c_chunks;
@@ -16,31 +16,31 @@ use crate::nest::Reasons;
 use crate::openmp::events::IMPLICIT_BARRIER;
 use crate::plan::{CallEdit, EditedDirective, Fragment, Insertion, Plan};
 
-/// What a language must answer. It decides nothing: every item that it is given
-/// is spelled.
+/// The spelling of a language. It decides nothing: every item that it is given is spelled.
 pub trait Speller {
-    /// Everything that is inserted at one place, in order.
+    /// The text of everything inserted at one place, in order.
     fn group(&self, group: &Group<'_>) -> String;
-    /// A changed directive; or, for the ends of alternatives, what becomes of it by which
-    /// of them was compiled.
+    /// Spells a changed directive. If `edited` are the ends of alternatives, the text depends
+    /// on which of the alternatives was compiled.
     fn directive(&self, edited: &[EditedDirective], edits: &mut EditSet);
     /// The new name of a called routine, and its first argument.
     fn call(&self, call: &CallEdit) -> (String, String);
-    /// What stands in front of the whole text.
+    /// The text in front of the whole source.
     fn prologue(&self) -> String;
-    /// What stands behind the whole text.
+    /// The text behind the whole source.
     fn epilogue(&self) -> String;
 }
 
-/// A part of an insertion, as it is spelled.
+/// A part of an insertion, in the form in which it is spelled.
 pub(super) enum Step<'p> {
     Fragment(&'p Fragment),
-    /// Reports that a region's implicit barrier is over, and with it the region.
+    /// Reports the end of a region's implicit barrier and, with it, the end of the region or
+    /// of its team member.
     Leave(usize),
 }
 
-/// The parts of an insertion. Two events that are one for the program are one call in
-/// our interface: it takes less time to compile, and to run.
+/// The parts of an insertion. Two events that follow each other immediately are one call in
+/// libpomp's interface, which takes less time to compile and to run.
 pub(super) fn steps(items: &[Fragment], api: Api) -> impl Iterator<Item = Step<'_>> {
     let mut rest = items;
     std::iter::from_fn(move || match rest {
@@ -64,7 +64,7 @@ pub(super) fn steps(items: &[Fragment], api: Api) -> impl Iterator<Item = Step<'
     })
 }
 
-/// What is inserted at one offset.
+/// The insertions at one offset.
 pub struct Group<'p> {
     /// The offset.
     pub at: usize,
@@ -85,7 +85,7 @@ pub fn apply(
     text_begin: usize,
 ) -> Result<Applied, EditError> {
     let mut edits = EditSet::default();
-    // Switches call the library without a region.
+    // The prologue is needed even without regions: switches call the library.
     if !plan.insertions.is_empty() || !plan.calls.is_empty() {
         edits.insert(text_begin, Order::close(usize::MAX), speller.prologue());
     }
@@ -96,7 +96,7 @@ pub fn apply(
         }
     }
     for group in groups(plan) {
-        // One insertion per offset: the order within it is settled here.
+        // One edit per offset: the insertions at it are already in order.
         edits.insert(group.at, Order::close(0), speller.group(&group));
     }
     let alternatives =
@@ -125,30 +125,30 @@ fn groups(plan: &Plan) -> Vec<Group<'_>> {
         .collect()
 }
 
-/// What a speller needs to know besides the plan.
+/// The data that a speller needs besides the plan.
 #[derive(Debug)]
 pub struct Surroundings<'a> {
     /// The source's name.
     pub name: &'a str,
-    /// Distinguishes our names from those of other translation units.
+    /// A part of our names that distinguishes them from those of other translation units.
     pub unique: &'a str,
     /// Lines as the compiler counts them.
     pub lines: &'a LineMap,
-    /// Where a procedure must be declared to be called.
+    /// The parts where a procedure must be declared before it is called.
     pub declaring: &'a Reasons,
-    /// Whether such a declaration must be an interface.
+    /// Whether such a declaration must be an explicit interface.
     pub explicit_interfaces: bool,
-    /// Whether no line marker may stand between the lines of a statement.
+    /// Whether no line marker is allowed between the lines of a statement.
     pub whole_statements: bool,
-    /// Whether no line marker may stand anywhere.
+    /// Whether no line markers are allowed at all.
     pub without_lines: bool,
-    /// Whether what is added is of a line of its own.
+    /// Whether added code gets a line number of its own.
     pub apart: bool,
 }
 
-/// What is named as the file of text that is of no line of the user's.
+/// The file name of added text that belongs to no line of the user.
 pub const OWN_FILE: &str = "<romp>";
 
-/// The line of all code that is added to functions of the user's: the last one that every
-/// standard of C takes.
+/// The line number of all code that is added to functions of the user: the largest one that
+/// every C standard allows.
 pub const OWN_LINE: u32 = 32767;

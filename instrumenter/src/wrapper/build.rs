@@ -1,9 +1,9 @@
 //! Building a command with instrumented sources.
 //!
-//! A command that links stays one command, so that outputs, objects in between and
-//! side files are what the compiler makes of it. Only where its sources stand in
-//! several directories and the compiler is given temporary files, it is split, as
-//! one that makes several objects is (see [`crate::wrapper::command::split`]).
+//! A command that links stays one command, so that outputs, intermediate objects and side files
+//! are those that the compiler makes of it. It is split only if its sources stand in several
+//! directories and the compiler is given temporary files. A command that makes several objects
+//! is split, too (see [`crate::wrapper::command::split`]).
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -26,11 +26,11 @@ use crate::wrapper::run::{Output, Runner};
 use crate::wrapper::settings::Preprocess;
 use crate::wrapper::unit::{Instrumenting, Unit};
 
-/// Why a source is not measured that the instrumenter can't stand.
+/// The reason given when the instrumenter panics on a source.
 const DEFECT: &str =
     "the instrumenter failed on it; this is a defect of romp, please report it with the file";
 
-/// A command with OpenMP sources, about to be built.
+/// A command with OpenMP sources that is about to be built.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Build<'a> {
     pub(crate) runner: Runner<'a>,
@@ -42,7 +42,7 @@ pub(crate) struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Builds; the result is the status to exit with.
+    /// Builds the command and returns the status to exit with.
     pub(crate) fn run(&self) -> u8 {
         let indices = 0..self.line.arguments.len();
         let read = |index| Unit::read(self.line, index, &self.how);
@@ -88,14 +88,14 @@ impl Build<'_> {
         }
     }
 
-    /// Makes the text that is preferred to the source as it is, if one is. Says what is
-    /// missing if it can't.
+    /// Makes the preprocessed text if it is preferred to the source as it is. Returns a
+    /// sentence about the missing measurements if the text can't be made.
     fn preprocess(&self, unit: &mut Unit) -> Option<String> {
         let Runner { compiler, settings } = self.runner;
         let short = |unit: &mut Unit, obstacle: &str| {
             let unseen = unmeasured::unseen(compiler, self.line, unit)?;
             if !unit.changed() {
-                // That says it all.
+                // The returned sentence says it all.
                 unit.warnings.clear();
             }
             Some(unmeasured::sentence(unit, &unseen, obstacle))
@@ -125,8 +125,8 @@ impl Build<'_> {
         None
     }
 
-    /// Says that the program will write no profile, if this command alone makes it, and none
-    /// of the directives in its sources is measured.
+    /// Warns that the program will write no profile. That is certain only if this command alone
+    /// makes the program, and none of the directives in its sources is measured.
     fn say_if_nothing_is_measured(&self, units: &[Unit]) {
         let settings = self.runner.settings;
         if !steps::makes_whole_program(self.line)
@@ -148,8 +148,8 @@ impl Build<'_> {
         }
     }
 
-    /// Nothing is instrumented: the user's command, with the library where the
-    /// command links.
+    /// Runs the user's command with nothing instrumented. The library is added if the command
+    /// links.
     fn untouched(&self, stdin: Option<&[u8]>) -> u8 {
         let words = with_library(self.line, self.given, self.library);
         match stdin {
@@ -161,7 +161,7 @@ impl Build<'_> {
         }
     }
 
-    /// Writes the new texts.
+    /// Writes the new texts to temporary files.
     fn place(&self, units: &mut [Unit]) -> Result<Scratch, String> {
         let place = std::env::temp_dir();
         let failed = |error| {
@@ -220,7 +220,7 @@ impl Build<'_> {
     }
 }
 
-/// The user's own words, and the library if the command links it.
+/// The user's own words, with the library if the command links a program.
 pub(crate) fn with_library(
     line: &CommandLine,
     given: &[OsString],

@@ -1,5 +1,5 @@
-//! The ladder: which text is compiled, and what happens where the compiler does not
-//! take it.
+//! The ladder: the order in which texts are tried, and the reaction to a text that the compiler
+//! rejects.
 //!
 //! ```text
 //! compile the new texts, messages held back
@@ -39,15 +39,15 @@ use crate::wrapper::unit::Unit;
 const CANNOT_MOVE: &str = "it includes itself, or a header in its directory has a namesake \
                            elsewhere";
 
-/// Why a source is not measured as its preprocessor shows it.
+/// The reason given when the text that the preprocessor made is not used.
 const NOT_PREPROCESSED: &str = "the compiler rejected the instrumented text that its \
                                 preprocessor made";
 
-/// Why the sources of a program are not measured whose new texts all compile.
+/// The reason given when all new texts of a program compile, but the program can't be linked.
 const NOT_LINKED: &str = "the program can't be linked with its instrumented text (ROMP_VERBOSE=1 \
                           shows the command)";
 
-/// Why a source is not measured whose new text does not compile.
+/// The reason given when a source's new text does not compile.
 const REJECTED: &str = "the compiler rejected the instrumented text (ROMP_KEEP=1 keeps it)";
 
 /// What the commands of one build share.
@@ -56,13 +56,12 @@ pub(crate) struct Job<'a> {
     pub(crate) runner: Runner<'a>,
     pub(crate) library: &'a Path,
     pub(crate) scratch: &'a Scratch,
-    /// What the user gave on standard input, if a source is read from there.
+    /// The text from standard input, if a source is read from there.
     pub(crate) stdin: Option<&'a [u8]>,
 }
 
 impl Job<'_> {
-    /// Runs one command on the units' new texts; the result is the status to
-    /// exit with.
+    /// Runs one command on the units' new texts and returns the status to exit with.
     pub(crate) fn build(&self, line: &CommandLine, units: Vec<&Unit>) -> u8 {
         let (units, fixed): (Vec<&Unit>, Vec<&Unit>) = units
             .into_iter()
@@ -77,7 +76,8 @@ impl Job<'_> {
         self.compile(line, &units).unwrap_or_else(|code| code)
     }
 
-    /// Compiles the units' texts, or those that come next.
+    /// Compiles the units' new texts. If the compiler rejects them, tries the next texts of the
+    /// ladder.
     fn compile(&self, line: &CommandLine, units: &[&Unit]) -> Result<u8, u8> {
         let family = self.runner.compiler.family;
         let is_preprocessed = units.iter().any(|unit| unit.preprocessed.is_some());
@@ -123,8 +123,8 @@ impl Job<'_> {
         }
     }
 
-    /// Whether the compiler refuses the users' sources, where that is not certain from what
-    /// it makes of the new texts.
+    /// Whether the compiler refuses the user's sources. Only compilers that may accept the new text
+    /// of a source that they refuse are asked: those with a `check` flag.
     fn refuses_source(&self, line: &CommandLine) -> Result<bool, u8> {
         let Some(check) = self.runner.compiler.family.check else {
             return Ok(false);
@@ -135,7 +135,8 @@ impl Job<'_> {
         Ok(!outcome.success())
     }
 
-    /// Compiles the users' sources to a file that nobody needs, for what is said of them.
+    /// Compiles the user's sources to a file that is not used, to get the compiler's messages
+    /// about them.
     fn beside(&self, line: &CommandLine) -> Result<Finished, u8> {
         let mut aside = line.clone().without_dependencies();
         aside.clear_all(Meaning::Output);
@@ -148,8 +149,7 @@ impl Job<'_> {
         self.original(&aside, Output::HeldBack)
     }
 
-    /// Builds units without what was preprocessed, which the compiler did not
-    /// take.
+    /// Builds the units without the preprocessed texts, which the compiler rejected.
     fn as_they_are(&self, line: &CommandLine, units: &[&Unit]) -> u8 {
         let Runner { compiler, settings } = self.runner;
         let mut units: Vec<Unit> = units.iter().map(|unit| (*unit).clone()).collect();
@@ -161,7 +161,7 @@ impl Job<'_> {
                 unit.missing = known.or_else(|| (!unit.changed()).then(unknown));
             }
         }
-        // Of the others it is not known yet whether they are measured at all.
+        // It is not known yet whether the other units are measured at all.
         let certain = units
             .iter()
             .filter(|unit| settings.strict || !unit.changed());
@@ -179,7 +179,7 @@ impl Job<'_> {
         unit.is_stdin() || (!headers::includes_itself(unit) && checked())
     }
 
-    /// What follows when new texts have failed a command.
+    /// Decides what follows after the compiler has rejected new texts.
     pub(crate) fn not_accepted(
         &self,
         line: &CommandLine,
@@ -193,8 +193,8 @@ impl Job<'_> {
         }
     }
 
-    /// Compiles the new texts. A compiler that rejects one of our flags by its name
-    /// gets another one, or none in the end.
+    /// Compiles the new texts. If the compiler names one of our flags in its errors, the next
+    /// flag of the family is tried, and none in the end.
     fn compile_texts(&self, line: &CommandLine, units: &[&Unit]) -> Result<Finished, u8> {
         for flag in self.runner.compiler.family.prefix_maps {
             let outcome = self.compile_texts_with(line, units, Some(flag))?;
@@ -235,9 +235,9 @@ impl Job<'_> {
         Ok(outcome)
     }
 
-    /// The compiler and its assembler run at the same time: with a second processor an
-    /// object is there sooner. But then a source with errors, too, reaches the assembler,
-    /// which would overwrite an object that is there.
+    /// Returns the flag that makes the compiler and its assembler run at the same time. With a
+    /// second processor the object is finished sooner. But then even a source with errors
+    /// reaches the assembler, which would overwrite an existing object.
     fn pipe(&self, line: &CommandLine) -> Option<&'static str> {
         let compiler = self.runner.compiler;
         let makes = match line.stage() {
@@ -245,13 +245,12 @@ impl Job<'_> {
             Stage::Assemble => !outputs::outputs(line).iter().any(|path| path.exists()),
             Stage::Link => true,
         };
-        // A launcher's cache would not know the two commands for the same.
+        // A launcher such as ccache would take the command with the flag for another one.
         let pipes = makes && compiler.leading.is_empty() && !line.has(Meaning::SideFiles);
         compiler.family.pipe.filter(|_| pipes && !may_print(line))
     }
 
-    /// Who used a response file may have had more words than a command can
-    /// hold.
+    /// A user who gave a response file may have had more words than a command line can hold.
     fn in_response_file(&self, words: Vec<OsString>) -> Vec<OsString> {
         let text = response::join(&words);
         let Ok(path) = self.scratch.write("arguments".as_ref(), &text) else {
@@ -298,8 +297,8 @@ impl Job<'_> {
         Ok(outcome.code())
     }
 
-    /// The units whose new texts the compiler rejects, and the others, after a
-    /// command on all of them has failed.
+    /// Splits the units into those whose new texts the compiler rejects, and the others, after
+    /// a command on all of them has failed.
     fn told_apart<'u>(
         &self,
         line: &CommandLine,
@@ -321,9 +320,9 @@ impl Job<'_> {
             .is_ok_and(|outcome| outcome.success())
     }
 
-    /// `ROMP_STRICT`: that the compiler accepts the user's source does not save
-    /// a rejected text. It is compiled all the same, because a source with
-    /// errors must be reported as the compiler does.
+    /// Handles a rejected text under `ROMP_STRICT`: the command fails even if the compiler
+    /// accepts the user's source. The user's source is compiled all the same, because errors in
+    /// it must be reported as the compiler reports them.
     fn refuse(&self, line: &CommandLine, units: &[&Unit], failure: &Finished) -> Result<u8, u8> {
         let outcome = self.original(line, Output::HeldBack)?;
         if !outcome.success() {
@@ -363,7 +362,7 @@ impl Job<'_> {
     }
 }
 
-/// Words that have the linker write another file.
+/// Words that make the linker write another file.
 const LINKER_WRITES: &[&[u8]] = &[
     b"-Map",
     b"--Map",
@@ -385,8 +384,8 @@ fn single_result(line: &CommandLine) -> Option<PathBuf> {
     result.filter(|_| single && !line.has(Meaning::SideFiles))
 }
 
-/// Whether a flag may have the compiler print on standard output, where an assembler
-/// would read it: `-MF -`, `-fopt-info=stdout`, a plugin, a program in between.
+/// Whether a flag may make the compiler print on standard output, where an assembler would read
+/// it: `-MF -`, `-fopt-info=stdout`, a plugin, or a wrapper program (`-wrapper`).
 fn may_print(line: &CommandLine) -> bool {
     const PLACES: &[&str] = &["stdout", "/dev/fd/", "/proc/self/", "-fplugin", "-wrapper"];
     line.words().iter().any(|word| {
@@ -395,7 +394,8 @@ fn may_print(line: &CommandLine) -> bool {
     })
 }
 
-/// A command that fails leaves nothing that looks as if it had not.
+/// Removes the outputs of a command that fails. Otherwise they might look like those of a
+/// command that succeeded.
 fn remove_outputs(line: &CommandLine) {
     let outputs = outputs::outputs(line).into_iter();
     for output in outputs.filter(|path| path.is_file()) {
@@ -403,13 +403,14 @@ fn remove_outputs(line: &CommandLine) {
     }
 }
 
-/// Says that units are not measured; with `ROMP_STRICT` that is the end.
+/// Says that units are not measured. With `ROMP_STRICT` these are errors, and the result is the
+/// status to exit with.
 pub(crate) fn leave_out(settings: &Settings, units: &[&Unit], why: &str) -> Option<u8> {
     let sentences: Vec<String> = units.iter().map(|unit| not_measured(unit, why)).collect();
     unmeasured::say(settings, &sentences)
 }
 
-/// Why a command fails that is accepted without new texts.
+/// Why a command fails with the new texts, but not without them.
 fn blame(rejected: &[&Unit]) -> &'static str {
     if rejected.is_empty() {
         NOT_LINKED

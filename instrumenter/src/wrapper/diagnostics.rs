@@ -1,14 +1,14 @@
-//! Whose messages are shown: those about the text that was compiled, or those about the
-//! user's source, which is compiled to the side for them.
+//! Decides which messages are shown: those about the text that was compiled, or those about the
+//! user's source. For the latter the source is compiled to the side.
 //!
 //! | text | said of it |
 //! | --- | --- |
 //! | any | nothing: nothing is shown |
-//! | the source as it is, or with included files in place | is shown, but where it is about a line of ours |
+//! | the source as it is, or with included files in place | is shown, unless it names an inserted line |
 //! | with macros expanded, Fortran | the source is compiled |
 //!
-//! So there is never a warning that the source would not get. One that GCC gives only of
-//! the source may be lost (of indentation, once there is a `#line`).
+//! So there is never a warning that the source would not get. A warning that GCC gives only for
+//! the source may be lost (about indentation, once the text has a `#line`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,19 +19,21 @@ use crate::wrapper::route::choose::Needs;
 use crate::wrapper::run::{Finished, Runner};
 use crate::wrapper::unit::Unit;
 
-/// Flags that have messages name places as they are in the text that was read, whatever
-/// `#line` says: corrections for editors, and remarks of Clang's optimiser.
+/// Flags with which messages name lines and columns of the text that was read, whatever `#line`
+/// says: fix-its for editors, and remarks of Clang's optimiser.
 const PLACES: &[&str] = &[
     "-fdiagnostics-parseable-fixits",
     "-fdiagnostics-print-source-range-info",
     "-Rpass",
 ];
 
-/// Parts of messages of GCC that may differ though they name a line that both texts have:
-/// of functions that it makes of a construct, and those for which it reads the source again.
+/// Parts of GCC's messages that may differ from those about the source, though they name a line
+/// that both texts have: messages about functions that GCC makes from a construct, and messages
+/// for which GCC reads the source file again.
 const DOUBTFUL: &[&str] = &["._omp_fn.", "-Wformat"];
 
-/// Whether what the compiler said of the units' texts is what it would say of the sources.
+/// Whether the compiler's messages about the units' texts are those that it would give for the
+/// sources.
 pub(crate) fn are_of_source(
     runner: &Runner<'_>,
     line: &CommandLine,
@@ -41,7 +43,8 @@ pub(crate) fn are_of_source(
     if runner.settings.exact {
         return false;
     }
-    // A text with included files in place is preprocessed once more.
+    // A text with included files in place is preprocessed once more, so it must get the same
+    // messages from the preprocessor again.
     let mut made = units.iter().filter_map(|unit| unit.preprocessed.as_ref());
     if !made.all(|made| runner.says_all_of(&said.stderr, &made.noise)) {
         return false;
@@ -79,7 +82,7 @@ fn keeps_places(unit: &Unit, messages: &str) -> bool {
     let kept: HashSet<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     let mut files: HashMap<&str, Vec<u8>> = HashMap::new();
     messages.lines().filter_map(place).all(|(file, line)| {
-        // Of other files the compiler has read what the user wrote.
+        // The compiler has read all other files as the user wrote them.
         if !is_whole && file != name {
             return true;
         }
@@ -94,8 +97,8 @@ fn keeps_places(unit: &Unit, messages: &str) -> bool {
     })
 }
 
-/// The place that a line of messages begins with, or what is inlined ends with:
-/// `a.c:12:3: warning: ...`.
+/// Returns the file and line that a message begins with, or that its `inlined from` line ends
+/// with: `a.c:12:3: warning: ...`.
 fn place(line: &str) -> Option<(&str, usize)> {
     let line = match line.trim_start().strip_prefix("inlined from ") {
         Some(inlined) => inlined.rsplit_once(" at ")?.1,
@@ -105,8 +108,8 @@ fn place(line: &str) -> Option<(&str, usize)> {
     Some((parts.next()?, parts.next()?.parse().ok()?))
 }
 
-/// Whether a condition or a loop may govern an empty statement on its line. Clang warns of
-/// that where the line's number is that of the text, and there may be a `#line`.
+/// Whether a condition or a loop may govern an empty statement on its own line. Clang's warning
+/// about that depends on physical lines, and the text may have a `#line` in between.
 fn may_govern_nothing(line: &CommandLine, units: &[&Unit]) -> bool {
     let mut in_c = units
         .iter()
@@ -119,7 +122,8 @@ fn may_govern_nothing(line: &CommandLine, units: &[&Unit]) -> bool {
     })
 }
 
-/// Whether a semicolon ends the parentheses of a condition or a loop, near enough.
+/// Roughly: whether the semicolon at `end` follows the closing parenthesis of a condition or a
+/// loop.
 fn is_empty(text: &[u8], end: usize) -> bool {
     const HEADS: &[&[u8]] = &[b"if", b"for", b"while", b"switch"];
     const LONGEST: usize = 4096;
@@ -144,12 +148,12 @@ fn is_empty(text: &[u8], end: usize) -> bool {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let begin = before.iter().rposition(|byte| !part(byte));
     let (rest, word) = before.split_at(begin.map_or(0, |begin| begin + 1));
-    // Behind the braces of a `do` stands its own `while`.
+    // A `while` after a closing brace belongs to a `do`.
     HEADS.contains(&word) && !rest.trim_ascii_end().ends_with(b"}")
 }
 
-/// Whether a line is shown without marks below it. Once a text has `#line` in it, a macro
-/// that was defined in front of it seems to GCC to stand in another file.
+/// Whether messages show a source line without marks below it. Once a text has a `#line`, GCC
+/// takes a macro defined in front of it as defined in another file.
 fn lacks_marks(messages: &str) -> bool {
     let gutter = |line: &str| {
         line.split_once(" | ")
@@ -162,7 +166,7 @@ fn lacks_marks(messages: &str) -> bool {
         .any(|(line, next)| line > Some(0) && next != Some(0))
 }
 
-/// Messages without what colours them on a terminal (ECMA-48, control sequences).
+/// The messages without control sequences for colours (ECMA-48).
 fn without_colours(messages: &[u8]) -> String {
     let text = String::from_utf8_lossy(messages);
     let mut parts = text.split("\x1b[");

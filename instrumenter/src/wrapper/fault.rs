@@ -1,6 +1,5 @@
-//! Faults of the instrumenter on demand: in test builds, `ROMP_FAULT` names what
-//! it does wrong, so that tests can see real builds live through it. Release
-//! builds know nothing of it.
+//! Injected faults of the instrumenter: in test builds, `ROMP_FAULT` names a fault, so that
+//! tests can check that real builds survive it. Release builds ignore the variable.
 
 use crate::wrapper::unit::Instrument;
 
@@ -32,25 +31,25 @@ mod injected {
         Some(row.1)
     }
 
-    /// A text that compilers reject, where something is instrumented.
+    /// Adds text that compilers reject, wherever something is instrumented.
     fn text(source: &Source, options: &Options) -> Instrumented {
         with(source, options, "\n} this is no source {\n")
     }
 
-    /// A text that compilers take, and linkers don't.
+    /// Adds text that compilers accept and linkers reject.
     fn link(source: &Source, options: &Options) -> Instrumented {
         let caller = "void *romp_fault(void); static void *(*volatile romp_called)(void) \
                       __attribute__((__used__)) = romp_fault;";
         with(source, options, &format!("\n{caller}\n"))
     }
 
-    /// A defect that shows as a panic.
+    /// Simulates a defect that shows as a panic.
     fn panic(_: &Source, _: &Options) -> Instrumented {
-        // The usual report would be a second message.
+        // The usual panic report would be a second message.
         std::panic::resume_unwind(Box::new("injected"))
     }
 
-    /// The end of every source is gone.
+    /// Drops the end of every source.
     fn all(source: &Source, options: &Options) -> Instrumented {
         let mut made = crate::instrument(source, options);
         made.applied.text.truncate(made.text().len() / 2);

@@ -1,18 +1,20 @@
-//! What a process inherits besides words and variables: dispositions of signals, and
-//! which standard streams are open. The compiler gets it as we got it, though Rust's
-//! runtime ignores SIGPIPE and opens closed streams before `main`, and waiting for a
-//! compiler takes a SIGCHLD that is not ignored. The other way round, a signal to us is
-//! one to the compiler that runs, and we end by the signal that ended it.
+//! State that a process inherits besides its arguments and environment: dispositions of
+//! signals, and which standard streams are open. The compiler must get this state as the
+//! wrapper got it. But Rust's runtime ignores SIGPIPE and opens closed streams before `main`,
+//! and waiting for a compiler needs a SIGCHLD that is not ignored. In the other direction, a
+//! signal to the wrapper is handed on to the running compiler, and the wrapper ends by the
+//! signal that ended the compiler.
 //!
-//! The only module of the crate with `unsafe`: the standard library has no signals.
+//! This is the only module of the crate with `unsafe`: the standard library has no interface
+//! for signals.
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 
-/// Signals whose disposition is changed in our process, by us or by Rust's runtime, and
-/// that an `exec` would keep ignored.
+/// Signals whose disposition is changed in our process, by us or by Rust's runtime, and that
+/// would stay ignored across an `exec`.
 const CHANGED: [i32; 2] = [libc::SIGPIPE, libc::SIGCHLD];
 
 /// Signals by which a user or a build ends a command.
@@ -21,10 +23,10 @@ const ENDING: [i32; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTE
 /// The standard streams.
 const STREAMS: std::ops::Range<i32> = 0..3;
 
-/// Which of [`CHANGED`] were ignored when the process began: bit by bit.
+/// Which of [`CHANGED`] were ignored when the process began; one bit each.
 static IGNORED: AtomicU8 = AtomicU8::new(0);
 
-/// Which of [`STREAMS`] were closed when the process began: bit by bit.
+/// Which of [`STREAMS`] were closed when the process began; one bit each.
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 
 /// The process that a signal is handed on to.
@@ -34,7 +36,7 @@ const NONE: i32 = 0;
 /// A child is about to run.
 const STARTING: i32 = -1;
 
-/// The signal that came since a child was begun; zero if none did.
+/// The signal received since the child was started; zero if none was.
 static CAME: AtomicI32 = AtomicI32::new(0);
 
 /// The signal that ended the last compiler; zero if it ended by itself.
@@ -73,8 +75,8 @@ fn is_ignored(signal: i32) -> bool {
     }
 }
 
-/// Sets the disposition of a signal; functions that are given can be called in a
-/// handler. Failing would leave things as they are.
+/// Sets the disposition of a signal. Any function given for `to` must be safe to call in a
+/// signal handler. If the call fails, the disposition stays as it is.
 fn dispose(signal: i32, to: libc::sighandler_t) {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: all bytes zero are an action with an empty mask, of which two fields are
@@ -87,8 +89,8 @@ fn dispose(signal: i32, to: libc::sighandler_t) {
     }
 }
 
-/// Makes our process one that can wait for compilers. Handlers end with an `exec`, so
-/// that no compiler sees any of it but what [`hand_on`] undoes.
+/// Prepares our process to wait for compilers. An `exec` resets signal handlers, so a compiler
+/// sees only the changes that [`hand_on`] undoes.
 pub(crate) fn prepare() {
     static DONE: AtomicBool = AtomicBool::new(false);
     if DONE.swap(true, Ordering::Relaxed) {
@@ -100,7 +102,8 @@ pub(crate) fn prepare() {
             dispose(signal, forward as *const () as libc::sighandler_t);
         }
     }
-    // What is too large to be written is an error, which we can tell, not the end.
+    // A write beyond the file size limit then fails with an error that we can report, instead
+    // of ending the process.
     if !is_ignored(libc::SIGXFSZ) {
         dispose(libc::SIGXFSZ, pass_over as *const () as libc::sighandler_t);
     }
@@ -108,7 +111,7 @@ pub(crate) fn prepare() {
 
 extern "C" fn pass_over(_: i32) {}
 
-/// Hands a signal on to the compiler that runs; without one it ends us.
+/// Hands a signal on to the running compiler. If none runs, the signal ends us.
 extern "C" fn forward(signal: i32) {
     match CHILD.load(Ordering::SeqCst) {
         NONE => by_default(signal),
@@ -122,7 +125,7 @@ extern "C" fn forward(signal: i32) {
     }
 }
 
-/// Does with a signal what happens to a process that does not handle it.
+/// Applies the default action of a signal to our process.
 fn by_default(signal: i32) {
     dispose(signal, libc::SIG_DFL);
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
@@ -135,18 +138,18 @@ fn by_default(signal: i32) {
     }
 }
 
-/// While it lives, a signal to us is one to a child.
+/// While this value lives, signals to us are handed on to a child.
 pub(crate) struct Forwarding;
 
 impl Forwarding {
-    /// Begins before the child does, so that no signal ends us alone.
+    /// Starts before the child does, so that no signal ends us alone.
     pub(crate) fn begin() -> Self {
         CAME.store(0, Ordering::SeqCst);
         CHILD.store(STARTING, Ordering::SeqCst);
         Self
     }
 
-    /// Names the child; it gets what came too early.
+    /// Names the child. A signal that came before is handed on now.
     pub(crate) fn to(&self, child: u32) {
         let child = i32::try_from(child).unwrap_or(STARTING);
         CHILD.store(child, Ordering::SeqCst);
@@ -157,7 +160,7 @@ impl Forwarding {
         }
     }
 
-    /// The child has ended. A signal that it was handed ends us too: nothing else should
+    /// The child has ended. A signal that was handed on to it ends us too: nothing else should
     /// be tried.
     pub(crate) fn end(self) {
         drop(self);
@@ -174,8 +177,8 @@ impl Drop for Forwarding {
     }
 }
 
-/// Runs a program of the user's in our place: what we inherited is its own, and a signal to
-/// us is one to it. Gives the status to end with, as [`end`] takes it.
+/// Runs a program of the user's in our place: it inherits the state that we inherited, and
+/// signals to us are handed on to it. Returns the status to end with, as [`end`] takes it.
 ///
 /// # Errors
 /// If it can't be started.
@@ -186,7 +189,7 @@ pub(crate) fn run_program(command: &mut Command) -> io::Result<u8> {
             dispose(signal, forward as *const () as libc::sighandler_t);
         }
     }
-    // A terminal sends them to the program, too.
+    // A terminal sends these signals to the program, too.
     // SAFETY: the call asks whether a descriptor is a terminal.
     if unsafe { libc::isatty(libc::STDIN_FILENO) } == 1 {
         for signal in [libc::SIGINT, libc::SIGQUIT] {
@@ -208,13 +211,13 @@ pub(crate) fn run_program(command: &mut Command) -> io::Result<u8> {
     Ok(u8::try_from(code).unwrap_or(1))
 }
 
-/// Has a compiler begin as we began; `piped` are the streams that it gets from us.
+/// Gives a compiler the state that we began with. `piped` tells which streams it gets from us.
 pub(crate) fn hand_on(command: &mut Command, piped: [bool; 3]) {
     let ignored = IGNORED.load(Ordering::Relaxed);
     let ours = piped.iter().zip(STREAMS).filter(|(piped, _)| **piped);
     let ours = ours.fold(0, |bits, (_, stream)| bits | 1 << stream);
     let closed = CLOSED.load(Ordering::Relaxed) & !ours;
-    // Asked for, this has our whole memory copied first.
+    // With a `pre_exec` function, our whole memory would be copied first.
     if ignored == 0 && closed == 0 {
         return;
     }
@@ -244,11 +247,12 @@ pub(crate) fn ended_by(signal: Option<i32>) {
     ENDED_BY.store(signal.unwrap_or(0), Ordering::Relaxed);
 }
 
-/// Ends as the compiler did, if `code` is the number that shells have for its signal.
+/// Ends as the compiler did: by the same signal, if `code` is the number that shells have for
+/// it.
 pub(crate) fn end(code: u8) -> std::process::ExitCode {
     let signal = ENDED_BY.load(Ordering::Relaxed);
     if signal != 0 && i32::from(code) == 128 + signal {
-        // The compiler's memory is what is of interest.
+        // A core file of our process would be useless; only the compiler's is of interest.
         let none = libc::rlimit {
             rlim_cur: 0,
             rlim_max: 0,

@@ -1,5 +1,5 @@
-//! What the wrapper says to the user: one form for warnings, errors and the
-//! commands of `ROMP_VERBOSE`, always on stderr.
+//! Messages of the wrapper to the user. Warnings, errors and the commands of `ROMP_VERBOSE`
+//! have one form. They are always written to stderr, except the commands of a dry run.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -29,8 +29,8 @@ pub(crate) fn note(settings: &Settings, text: &str) {
     }
 }
 
-/// A command that is about to run, as it could be typed. A dry run's only
-/// result are its commands: they go to standard output.
+/// A command that is about to run, as it could be typed. The commands are the only result of a
+/// dry run, so there they go to standard output.
 pub(crate) fn command(settings: &Settings, program: &OsStr, arguments: &[OsString]) {
     if !settings.verbose && !settings.dry_run {
         return;
@@ -44,7 +44,7 @@ pub(crate) fn command(settings: &Settings, program: &OsStr, arguments: &[OsStrin
     }
 }
 
-/// A text made elsewhere, such as the instrumenter's warnings.
+/// A text made elsewhere, such as one of the instrumenter's warnings.
 pub(crate) fn plain(settings: &Settings, text: &str) {
     if !settings.quiet {
         write(&format!("{}\n", text.trim_end()));
@@ -53,13 +53,14 @@ pub(crate) fn plain(settings: &Settings, text: &str) {
 
 fn say(text: &str) {
     let invoked = std::env::args_os().next().unwrap_or_default();
-    // A text may have several lines; a name that holds the end of one is seldom.
+    // A text may have several lines. File names with a line break are rare.
     let lines: Vec<_> = text.split('\n').map(printable).collect();
     write(&format!("{}: {}\n", speaker(&invoked), lines.join("\n")));
 }
 
-/// The name that messages begin with: that of the command, as the user called it.
-/// Under a compiler's name, its messages would not be told from ours.
+/// The name that messages begin with: that of the command, as the user called it. A wrapper
+/// that was called by a compiler's name must not use it: its messages would look like the
+/// compiler's.
 fn speaker(invoked: &OsStr) -> String {
     let name = Path::new(invoked).file_name().unwrap_or_default();
     match name.to_string_lossy() {
@@ -69,8 +70,8 @@ fn speaker(invoked: &OsStr) -> String {
     }
 }
 
-/// One write per message, so that parallel builds don't mix lines. A stderr
-/// that is closed is no reason to fail a build.
+/// Writes a message in one call, so that parallel builds don't mix lines. A closed stderr is no
+/// reason to fail a build.
 fn write(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }

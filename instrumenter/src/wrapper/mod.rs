@@ -1,23 +1,23 @@
 //! `rompcc`: recognise the compiler, classify its arguments, choose the text of each
 //! source, compile, finish.
 //!
-//! 1. `compilers`: which compiler, its family, and what that can do; a file for each.
+//! 1. `compilers`: the compiler, its family, and the family's abilities; one file per family.
 //! 2. `command`: the arguments (`classify`, by the family's `flags`; `response` reads
 //!    `@file`), the files they make (`outputs`), and what is to be done (`steps`): leave the
 //!    command alone, link it with the library, or build it with instrumented sources.
 //! 3. `build` and `unit`: each source and its new text; `route` chooses the text, and has
 //!    the compiler's preprocessor make it where the source hides something.
 //! 4. `compile`: the ladder of texts; `diagnostics`: whose messages are shown.
-//! 5. `finish`: what is linked, and what keeps our files (`scratch`) out of the user's sight.
+//! 5. `finish`: links the library, and keeps our files (`scratch`) out of the user's sight.
 //! 6. `run`: the only place that starts a compiler. `inherited`: the compiler begins and ends
-//!    as it would without us. `fault`: what an instrumenter may do wrong, for test builds.
+//!    as it would without us. `fault`: injected faults, for test builds.
 //!
-//! Invariants: no shell; an argument that no table knows is handed on in its
-//! place; nothing but `unit` calls the instrumenter; trouble of ours never
-//! fails a build unless `ROMP_STRICT` asks for it.
+//! Invariants: no shell is used; an unknown argument is handed on in its place; only `unit`
+//! calls the instrumenter; problems of ours never fail a build unless `ROMP_STRICT` asks for
+//! that.
 //!
-//! This is for Unix: the first goal is to be the compiler in every way a build
-//! can see, which there means `exec`.
+//! The wrapper is for Unix: the first goal is to look like the compiler in every way that a
+//! build can see, and on Unix that needs `exec`.
 
 mod build;
 mod command;
@@ -62,7 +62,8 @@ pub fn is_invoked() -> bool {
         .is_some_and(|name| compilers::is_own(&name.to_string_lossy()))
 }
 
-/// What the commands run: the compiler whose name they carry, or are given.
+/// Runs the wrapper commands: the compiler is taken from the command's own name or from its
+/// first argument.
 #[must_use]
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os();
@@ -74,9 +75,9 @@ pub fn main() -> ExitCode {
     run(&invoked, &arguments)
 }
 
-/// Behaves as the compiler that stands behind the name `invoked`, or as the one
-/// that the first argument names (`rompcc mpicc ...`); returns the status to
-/// exit with, if the compiler did not take our place.
+/// Behaves as the compiler that the name `invoked` stands for, or as the one that the first
+/// argument names (`rompcc mpicc ...`). Returns the status to exit with, if the process was not
+/// replaced by the compiler.
 #[must_use]
 pub fn run(invoked: &OsStr, arguments: &[OsString]) -> ExitCode {
     let mut settings = Settings::from_environment();
@@ -90,7 +91,7 @@ pub fn run(invoked: &OsStr, arguments: &[OsString]) -> ExitCode {
     as_compiler(&compiler, &settings, &arguments)
 }
 
-/// The only flag of our own, which no compiler has: see `Settings::chunks`.
+/// The wrapper's only flag of its own; no compiler has it. See `Settings::chunks`.
 const CHUNKS: &str = "--chunks";
 
 /// Behaves as the compiler that the command names (`romp wrap mpicc ...`). A dry
@@ -136,7 +137,7 @@ fn code_of(compiler: &Compiler, settings: &Settings, arguments: &[OsString]) -> 
     if code == 0 || words.reads_stdin {
         return code;
     }
-    // The compiler's messages were about a command that is not the user's.
+    // The compiler's messages were about a command with added words, not the user's.
     message::warning(settings, functions::REFUSED);
     run(&words.without)
 }
@@ -161,8 +162,7 @@ fn classified(
     }
 }
 
-/// Goes on with a command that needs the library now, or when its objects are
-/// linked.
+/// Goes on with a command that needs the library, now or when its objects are linked.
 fn with_library(
     runner: &Runner<'_>,
     line: &CommandLine,
@@ -194,7 +194,8 @@ fn with_library(
     .run()
 }
 
-/// Instrumented objects could not be linked, so none are made.
+/// Runs the user's command uninstrumented: without the library, instrumented objects could not
+/// be linked.
 fn without_library(runner: &Runner<'_>, given: &[OsString], why: &str) -> u8 {
     const HELP: &str = "set ROMP_LIB to the file libpomp.a or its directory";
     if runner.settings.strict {

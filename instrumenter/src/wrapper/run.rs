@@ -15,13 +15,14 @@ use crate::wrapper::inherited::{self, Forwarding};
 use crate::wrapper::message;
 use crate::wrapper::settings::Settings;
 
-/// Tells a call by the compiler that we started from one by the user.
+/// The variable that marks a call by a compiler that we started, in contrast to a call by the
+/// user.
 pub(crate) const NESTED: &str = "ROMP_NESTED";
 
 /// The status of a command that could not be started, as in a shell.
 const NOT_STARTED: u8 = 127;
 
-/// How a compiler ended, and what it said if that was held back.
+/// How a compiler ended, and its output if that was held back.
 #[derive(Debug, Default)]
 pub(crate) struct Finished {
     status: ExitStatus,
@@ -41,8 +42,8 @@ impl Finished {
         self.status.success()
     }
 
-    /// The status to end with; of a signal, the shell's number, which
-    /// [`inherited::end`] makes the same end of.
+    /// The status to end with. For a signal it is the number that shells use;
+    /// [`inherited::end`] turns it into the signal again.
     pub(crate) fn code(&self) -> u8 {
         inherited::ended_by(self.status.signal());
         let signal = self.status.signal().map(|signal| 128 + signal);
@@ -50,7 +51,7 @@ impl Finished {
         u8::try_from(code).unwrap_or(1)
     }
 
-    /// Someone ended the build; nothing else should be tried.
+    /// Whether someone ended the build; then nothing else should be tried.
     pub(crate) fn interrupted(&self) -> bool {
         const HANGUP: i32 = 1;
         const INTERRUPT: i32 = 2;
@@ -62,7 +63,7 @@ impl Finished {
         )
     }
 
-    /// Shows what was held back.
+    /// Shows the output that was held back.
     pub(crate) fn replay(&self) {
         let _ = std::io::stdout().lock().write_all(&self.stdout);
         let _ = std::io::stderr().lock().write_all(&self.stderr);
@@ -85,8 +86,8 @@ impl Runner<'_> {
         command
     }
 
-    /// Becomes the compiler, so that signals and status are its own. Returns
-    /// only if it can't be started.
+    /// Replaces our process by the compiler, so that signals and status are its own. Returns
+    /// only if the compiler can't be started, or in a dry run.
     pub(crate) fn become_compiler(&self, words: &[OsString]) -> u8 {
         let mut command = self.command(words);
         if self.settings.dry_run {
@@ -97,8 +98,8 @@ impl Runner<'_> {
         self.not_started(&error)
     }
 
-    /// Runs the compiler as a child; `input` is what it reads from stdin
-    /// instead of ours.
+    /// Runs the compiler as a child. If `input` is given, the compiler reads it as its standard
+    /// input instead of ours.
     pub(crate) fn run(
         &self,
         words: &[OsString],
@@ -130,13 +131,14 @@ impl Runner<'_> {
         self.remarks(&outcome.stderr).is_empty()
     }
 
-    /// Whether all that is said of a source in some messages is among others.
+    /// Whether `messages` has all lines about a source that are in `some`.
     pub(crate) fn says_all_of(&self, messages: &[u8], some: &[u8]) -> bool {
         self.remarks(some).is_subset(&self.remarks(messages))
     }
 
-    /// The lines that the compiler said about a source: its driver may warn of a flag,
-    /// of whatever text. How many warnings there were is no message.
+    /// The lines that the compiler said about a source. Warnings of the compiler's driver,
+    /// about a flag for example, don't depend on the text and are left out. So is the line with
+    /// the number of warnings.
     fn remarks<'m>(&self, messages: &'m [u8]) -> HashSet<&'m [u8]> {
         let compiler = self.compiler;
         let words = std::iter::once(&compiler.program).chain(&compiler.leading);
@@ -162,7 +164,7 @@ impl Runner<'_> {
         NOT_STARTED
     }
 
-    /// The flag that keeps the colours of a run that is held back.
+    /// The flag that keeps colours in output that is held back.
     pub(crate) fn colour(&self, line: &CommandLine) -> Option<OsString> {
         let set_to = |name, value: &str| std::env::var_os(name).is_some_and(|v| v == value);
         let wanted = !line.has(Meaning::Colour)
@@ -174,15 +176,15 @@ impl Runner<'_> {
     }
 }
 
-/// Drains a child's pipes side by side, and feeds it, so that none fills up. Only
-/// feeding takes a thread, whose start takes longer than instrumenting a small source.
+/// Drains a child's pipes side by side and feeds it, so that none of them fills up. Only
+/// feeding takes a thread, since starting one takes longer than instrumenting a small source.
 fn finish(mut child: Child, input: Option<&[u8]>) -> std::io::Result<Finished> {
     let stdin = child.stdin.take();
     let output = std::thread::scope(|scope| {
         let fed = stdin.zip(input).filter(|(_, input)| !input.is_empty());
         if let Some((mut pipe, input)) = fed {
             scope.spawn(move || {
-                // A compiler that stops reading has its own reasons.
+                // A compiler that stops reading its input is not an error of ours.
                 let _ = pipe.write_all(input);
             });
         }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::Groups;
 use crate::wrapper::message;
 
-/// The variable that names what is not instrumented.
+/// The variable that names the constructs that are not instrumented.
 pub(crate) const DISABLE: &str = "ROMP_INSTRUMENT_DISABLE";
 
 /// Which text is instrumented.
@@ -21,11 +21,11 @@ pub(crate) enum Preprocess {
 /// What the user asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
-    /// `ROMP_OFF`: be the compiler, no more.
+    /// `ROMP_OFF`: behave as the compiler and do nothing else.
     pub(crate) off: bool,
     /// `ROMP_KEEP`: keep the instrumented text beside the output.
     pub(crate) keep: bool,
-    /// `ROMP_CHUNKS`: the chunks of loops can be traced.
+    /// `ROMP_CHUNKS`: make chunks of loops traceable.
     pub(crate) chunks: bool,
     /// `ROMP_STRICT`: a file that can't be measured is an error.
     pub(crate) strict: bool,
@@ -37,9 +37,9 @@ pub(crate) struct Settings {
     pub(crate) quiet: bool,
     /// `ROMP_PREPROCESS`: which text is instrumented.
     pub(crate) preprocess: Preprocess,
-    /// `ROMP_MESSAGES=exact`: every source is compiled to the side for its messages.
+    /// `ROMP_MESSAGES=exact`: compile every source to the side for its messages.
     pub(crate) exact: bool,
-    /// `ROMP_INSTRUMENT_DISABLE`: what is not instrumented.
+    /// `ROMP_INSTRUMENT_DISABLE`: the constructs that are not instrumented.
     pub(crate) disabled: Groups,
     /// Print the commands and run none.
     pub(crate) dry_run: bool,

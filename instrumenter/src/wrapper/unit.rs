@@ -27,12 +27,12 @@ use crate::wrapper::route::substitution::prefix_maps;
 use crate::wrapper::settings::{DISABLE, Preprocess, Settings};
 use crate::{Disabled, Instrumented, Options, Source};
 
-/// What stands for standard input where a source is named.
+/// The name of a source that is standard input.
 const STDIN: &str = "<stdin>";
 
-/// The current directory by a name that nobody gives it. The compiler composes names of
-/// headers with it, which can then be told from the user's own and mapped to what they
-/// are beside a source of the current directory.
+/// A name of the current directory that no user gives it. The compiler builds header names with
+/// it, so these can be told from the user's own names. They are then mapped to the names that
+/// headers beside a source of the current directory have.
 pub(crate) const HERE: &str = "./.";
 
 /// How the compiler gets the text.
@@ -44,20 +44,20 @@ pub(crate) enum Route {
     Preprocessed(PathBuf),
 }
 
-/// What was made of a source's preprocessed text.
+/// The preprocessed text of a source, instrumented.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Preprocessed {
     pub(crate) text: Vec<u8>,
     pub(crate) warnings: Vec<String>,
-    /// What the preprocessor had to say.
+    /// The messages of the preprocessor.
     pub(crate) noise: Vec<u8>,
-    /// What it was asked to do.
+    /// How much the preprocessor has done.
     pub(crate) needs: Needs,
     /// Where the text is, once it is placed.
     pub(crate) path: Option<PathBuf>,
 }
 
-/// A source whose text we hold.
+/// A source and its instrumented text.
 #[derive(Clone, Debug)]
 pub(crate) struct Unit {
     /// Its place among the command's arguments.
@@ -69,28 +69,28 @@ pub(crate) struct Unit {
     pub(crate) original: Vec<u8>,
     pub(crate) text: Vec<u8>,
     pub(crate) warnings: Vec<String>,
-    /// The instrumenter failed on it.
+    /// Whether the instrumenter failed on it.
     pub(crate) defective: bool,
-    /// Something in it could not be instrumented.
+    /// Whether something in it could not be instrumented.
     pub(crate) incomplete: bool,
     /// The first construct in it that is compiled as written, such as `simd`.
     pub(crate) compiled_as_written: Option<String>,
-    /// What is missing if it is measured as it is.
+    /// The warning for the case that the text without preprocessing is used.
     pub(crate) missing: Option<String>,
     /// Set for every unit that is instrumented.
     pub(crate) route: Option<Route>,
-    /// Set where that is preferred to the source as it is.
+    /// Set if preprocessed text is preferred to the source as it is.
     pub(crate) preprocessed: Option<Preprocessed>,
-    /// Its headers would be named otherwise than the compiler names those beside a
-    /// source of the current directory: without it.
+    /// Whether the current directory has to be removed from header names. The compiler names
+    /// headers without it if the source is in the current directory.
     pub(crate) is_here: bool,
-    /// Read when they are asked for.
+    /// Read when first asked for.
     headers: OnceCell<Headers>,
 }
 
 impl Unit {
-    /// Reads and instruments the source at `index`. `None` leaves it to the
-    /// compiler: there is nothing to read, or nothing that we can name.
+    /// Reads and instruments the source at `index`. `None` leaves the source to the compiler:
+    /// it can't be read, or its language is not instrumented.
     pub(crate) fn read(line: &CommandLine, index: usize, how: &Instrumenting<'_>) -> Option<Self> {
         let argument = line.arguments.get(index)?;
         let Role::Input(Language::Measured(language)) = argument.role else {
@@ -123,8 +123,9 @@ impl Unit {
         Some(unit)
     }
 
-    /// Instruments the source as it is. Where something in it is not clear or depends on
-    /// the compiler, it may stand where macros that are not defined would have to be.
+    /// Instruments the source as it is. A part that is not clear or depends on a device may be
+    /// in a branch that needs undefined macros. Then such macros are looked up, and the source
+    /// is instrumented again.
     fn instrument(&mut self, line: &CommandLine, how: &Instrumenting<'_>) {
         let mut source = Source {
             name: self.text_name(),
@@ -155,7 +156,7 @@ impl Unit {
         leaves_something(made) || (self.layout.preprocessed_by_compiler && hides_clauses(made))
     }
 
-    /// What the source may include.
+    /// The headers that the source may include.
     pub(crate) fn headers(&self, line: &CommandLine) -> &Headers {
         self.headers.get_or_init(|| Headers::of(line, self))
     }
@@ -164,7 +165,7 @@ impl Unit {
         self.text != self.original
     }
 
-    /// Whether a text of ours is compiled.
+    /// Whether an instrumented text is compiled.
     pub(crate) fn is_measured(&self) -> bool {
         self.changed() || self.preprocessed.is_some()
     }
@@ -179,12 +180,12 @@ impl Unit {
         self.name == STDIN
     }
 
-    /// The flag's own syntax ends a name at a semicolon.
+    /// The syntax of `-remap-file` ends a name at a semicolon.
     pub(crate) fn can_be_remapped(&self) -> bool {
         !self.name.as_bytes().contains(&b';')
     }
 
-    /// The unit with the text that is compiled, and the way to it.
+    /// The unit with the text and the route that are compiled.
     pub(crate) fn compiled(&self) -> Self {
         let mut unit = self.clone();
         if let Some(made) = &self.preprocessed {
@@ -199,12 +200,12 @@ impl Unit {
         unit
     }
 
-    /// Its name as part of a text.
+    /// The source's name as it stands in a text.
     pub(crate) fn text_name(&self) -> String {
         names::text(self.name.as_bytes())
     }
 
-    /// Its name for people.
+    /// The source's name as shown to people.
     pub(crate) fn shown_name(&self) -> std::borrow::Cow<'_, str> {
         self.name.to_string_lossy()
     }
@@ -240,8 +241,8 @@ impl Unit {
         directory(&self.name)
     }
 
-    /// The names to hide from the user: of a temporary file, and of the current
-    /// directory.
+    /// The names to replace in the compiler's output: that of a temporary file, and that of the
+    /// current directory.
     pub(crate) fn renamed(&self) -> Vec<Renamed> {
         let Some(Route::TemporaryFile(path)) = &self.route else {
             return Vec::new();
@@ -259,7 +260,7 @@ impl Unit {
     }
 }
 
-/// The instrumenter, or a broken one in tests.
+/// The instrumenter, or one with an injected fault in tests.
 pub(crate) type Instrument = fn(&Source, &Options) -> Instrumented;
 
 /// How the sources of a command are instrumented.
@@ -272,12 +273,12 @@ pub(crate) struct Instrumenting<'a> {
     pub(crate) compiler: &'a Compiler,
 }
 
-/// The instrumenter ended in a panic.
+/// The instrumenter panicked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Defect;
 
-/// Runs the instrumenter: a defect of it must not fail the user's build. What may change
-/// is no reason to ask the compiler.
+/// Runs the instrumenter; a panic must not fail the user's build. With `may_change`, the result
+/// may still change, so the compiler is not asked about devices.
 pub(crate) fn instrumented(
     how: &Instrumenting<'_>,
     source: &Source,
@@ -312,7 +313,8 @@ pub(crate) fn instrumented(
     if !options.unknown.is_empty() {
         made = instrument(&options)?;
     }
-    // Asking the compiler takes longer than instrumenting.
+    // Asking the compiler takes longer than instrumenting, so it is asked only if the answer
+    // matters.
     if made.plan.depends_on_device && !may_change && how.offload.is_host_only() {
         options.host_only = true;
         return instrument(&options);
@@ -332,7 +334,7 @@ fn compiled_as_written(made: &Instrumented) -> Option<String> {
     passed.map(|listed| listed.construct.clone())
 }
 
-/// Whether what should be a clause may be a macro.
+/// Whether a word in the place of a clause may be a macro.
 fn hides_clauses(made: &Instrumented) -> bool {
     let mut listed = made.plan.listing.iter();
     listed.any(|listed| {
@@ -341,14 +343,14 @@ fn hides_clauses(made: &Instrumented) -> bool {
     })
 }
 
-/// A failed read gives no text, which the compiler will report as such.
+/// Reads standard input. A failed read gives an empty text, and the compiler will report that.
 fn read_stdin() -> Vec<u8> {
     let mut text = Vec::new();
     let _ = std::io::Read::read_to_end(&mut std::io::stdin(), &mut text);
     text
 }
 
-/// The directory of a file as it has to be named in the current directory.
+/// The directory of a file; `.` if its name has no directory.
 pub(crate) fn directory(name: &OsStr) -> &Path {
     let parent = Path::new(name).parent().unwrap_or(Path::new("."));
     if parent.as_os_str().is_empty() {
@@ -358,20 +360,20 @@ pub(crate) fn directory(name: &OsStr) -> &Path {
     }
 }
 
-/// How descriptors name files: as the compiler names them in the object.
+/// The maps for file names in region descriptors: as the compiler maps names in the object.
 fn named_in_objects(line: &CommandLine) -> PrefixMaps {
     prefix_maps(line, &[PrefixMap::All, PrefixMap::Macro, PrefixMap::Debug])
 }
 
-/// A name for what a translation unit defines. It is made of what the unit is, not of
-/// where it is built, so that builds are reproducible: of the text, the source's name in
-/// the object and the macros of the command. A program may have several units of one
-/// name; what others see of them is weak, and means the same in each.
+/// A name for the definitions of a translation unit. It depends on the unit's contents and not
+/// on the build directory, so that builds are reproducible. It is made from the text, the
+/// source's name in the object, and the macros of the command. A program may have several units
+/// with the same name; their visible definitions are weak and mean the same in each.
 fn unique(line: &CommandLine, index: usize, source: &Source) -> String {
     let mut hash = Fnv::new();
     let preprocessed = front_end(source.language).is_preprocessed(&source.text);
     let lines = source.text.split(|byte| *byte == b'\n');
-    // Line markers have names of directories in them.
+    // Line markers contain names of directories, so they are left out.
     lines
         .filter(|line| !(preprocessed && is_marker(line)))
         .for_each(|line| hash.add(line));
@@ -394,7 +396,7 @@ fn is_marker(line: &[u8]) -> bool {
     number.is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
 }
 
-/// Whether an argument may define macros, by which conditionals choose.
+/// Whether an argument may define macros on which conditionals depend.
 fn defines(argument: &Argument) -> bool {
     const DEFINING: [&[u8]; 5] = [b"-D", b"-U", b"-Wp,", b"-include", b"-imacros"];
     let word = argument.name().as_bytes();
@@ -410,7 +412,7 @@ impl Fnv {
     }
 
     fn add(&mut self, word: &[u8]) {
-        // The zero keeps words apart: hardly one contains one.
+        // A zero separates words; words hardly ever contain one.
         for byte in word.iter().chain(&[0]) {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         }

@@ -1,4 +1,4 @@
-//! Names that differ, and commands with the user's files replaced.
+//! Tests of unique names, and of commands in which the user's files are replaced.
 
 use super::*;
 use crate::wrapper::command::classify::classified;
@@ -67,7 +67,7 @@ fn a_remapped_file_leaves_the_command_as_it_is() {
     );
 }
 
-/// The name that a command's source gets.
+/// The unique name of a command's source.
 fn name_in(command: &str, text: &str) -> String {
     let line = classified(command);
     let index = line.arguments.iter().position(Argument::is_source).unwrap();
@@ -102,7 +102,7 @@ fn a_name_does_not_say_where_a_unit_is_built() {
     for (first, second) in [
         ("-c a.c -o b.o", "-c a.c -o c.o"),
         ("-c a.c -I/home/u -MD -MF x", "-c a.c -I/home/v"),
-        // GCC and Clang look a function's profile up by its name.
+        // GCC and Clang find a function's profile by its name.
         (
             "-fprofile-generate -c a.c",
             "-fprofile-use -Wno-missing-profile -c a.c",

@@ -46,7 +46,7 @@ fn json_has_what_csv_has() {
             .iter()
             .any(|it| it["status"] == "vanished")
     );
-    // The region that vanished changed most.
+    // The region that vanished has the largest change.
     assert_eq!(json["regions"][0]["region"]["status"], "vanished");
     let changed = &json["regions"][1];
     assert_eq!(changed["subject"], "Imbal");
@@ -101,7 +101,7 @@ fn more_threads_are_pointed_out() {
     );
 }
 
-/// Runs of one program: the times of each are these percent of the first one's.
+/// Runs of one program. Each run's times are this percentage of the first one's.
 fn runs(folder: &Folder, name: &str, profile: &Profile, percents: &[u64]) -> String {
     let file = |(run, percent): (usize, &u64)| {
         let mut profile = profile.clone();
@@ -127,7 +127,7 @@ fn several_runs_are_compared_by_their_medians() {
     let folder = Folder::new();
     let old = runs(&folder, "a", &before(), &[100, 150, 101]);
     let new = runs(&folder, "b", &before(), &[80, 79, 81]);
-    // The run of 150 % is in the interval: the two others do not outvote it.
+    // The run of 150 % is inside the interval, so the two other runs don't decide alone.
     let ran = folder.romp(&format!("diff {old} -- {new}"));
     assert!(ran.stdout.contains("Verdict: no change"), "{}", ran.stdout);
     let old = runs(&folder, "a", &before(), &[100, 103, 101]);

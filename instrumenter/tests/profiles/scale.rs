@@ -5,7 +5,7 @@ use profile::region_kind::PseudoRegion;
 
 use crate::support::{Folder, before};
 
-/// The run with so many threads, whose loop takes so many times its thread time.
+/// A run with this many threads, whose loop takes `factor` times its thread time.
 fn wide(threads: u32, factor: f64) -> Profile {
     let mut profile = before();
     let times = |ns: u64| (ns as f64 * factor * 4.0 / f64::from(threads)).round() as u64;
@@ -92,7 +92,7 @@ fn one_number_of_threads_is_an_error() {
     assert_eq!(ran.status, 2, "{}", ran.stderr);
 }
 
-/// A program that says how it was run, and leaves the profile of such a run.
+/// A program that prints how it was run, and leaves the profile of such a run.
 const PROGRAM: &str = "#!/bin/sh\n\
     echo \"$OMP_NUM_THREADS $1\"\n\
     test \"$1\" = fails && exit 3\n\
@@ -122,7 +122,7 @@ fn a_program_is_run_with_each_number_of_threads_and_its_output_goes_through() {
     );
 
     let ran = folder.romp("scale --threads 1,2 --repeat 2 --keep kept -f json -- ./app -");
-    // A busy while does not slow down one number of threads alone.
+    // A busy period must not slow down only one number of threads.
     assert!(
         ran.stdout.starts_with("1 -\n2 -\n1 -\n2 -\n{"),
         "{}",
@@ -132,7 +132,7 @@ fn a_program_is_run_with_each_number_of_threads_and_its_output_goes_through() {
         let kept = folder.path().join("kept").join(name);
         assert!(kept.join("app.0.romp.json").exists(), "{name}");
     }
-    // Runs of another time are not mixed in.
+    // Profiles of earlier runs are not mixed in.
     let ran = folder.romp("scale --threads 1,2 --keep kept -- ./app -");
     assert_eq!(ran.status, 1);
     assert!(

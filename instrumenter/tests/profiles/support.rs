@@ -1,4 +1,4 @@
-//! A folder with profiles, and `romp` run in it.
+//! A folder with profiles in which `romp` is run.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use profile::model::{Node, Profile, Row, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 use tempfile::TempDir;
 
-/// Where `romp` runs.
+/// The folder in which `romp` runs.
 pub(crate) struct Folder(TempDir);
 
-/// What `romp` left behind.
+/// The output and status of a run of `romp`.
 pub(crate) struct Ran {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -19,7 +19,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// Everything, as a test compares it.
+    /// The whole output, as a test compares it.
     pub(crate) fn all(&self) -> String {
         let Self {
             stdout,
@@ -31,12 +31,12 @@ impl Ran {
 }
 
 impl Folder {
-    /// An empty one.
+    /// An empty folder.
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// One with `before.json` and `after.json`.
+    /// A folder with `before.json` and `after.json`.
     pub(crate) fn with_both() -> Self {
         let folder = Self::new();
         folder.save("before.json", &before());
@@ -76,16 +76,16 @@ impl Folder {
     }
 }
 
-/// A loop whose threads 0 and 1 have less to do than the others.
+/// A profile with a loop whose threads 0 and 1 have less work than the others.
 pub(crate) fn before() -> Profile {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/profiles/imbalance.romp.json");
     profile::load::load(&path).unwrap()
 }
 
-/// The same after the source was built elsewhere and changed: ten lines came in
-/// on top, the loop got a schedule that spreads its work, the marked region was
-/// taken out, and a critical section came in.
+/// The same after the source was built elsewhere and changed. Ten lines were inserted at the
+/// top, the loop got a schedule that distributes its work, the marked region was removed, and a
+/// critical section was added.
 pub(crate) fn after() -> Profile {
     let mut profile = before();
     profile.run.duration_ns = 5_400_000_000;
@@ -114,7 +114,7 @@ pub(crate) fn after() -> Profile {
     profile
 }
 
-/// Makes a critical section in the loop of the marked region.
+/// Turns the loop of the marked region into a critical section.
 fn become_critical(profile: &mut Profile) {
     let user = profile.nodes.remove(0);
     assert_eq!(profile.regions[user.region].kind, RegionKind::User);

@@ -1,12 +1,12 @@
-//! Where `rompcc` has nothing to add, it is the compiler; elsewhere it leaves
-//! the files and messages that the compiler would.
+//! Where `rompcc` has nothing to add, it behaves as the compiler; elsewhere it leaves the same
+//! files and messages as the compiler.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use crate::support::{COMPILERS, PROGRAM, Project, ROMPCC, Run, fake, library};
 
-/// The arguments that a fake compiler gets.
+/// The arguments that a fake compiler receives.
 fn recorded(project: &Project, text: &str) -> Vec<String> {
     let run = record(project, text);
     assert_eq!(run.code, Some(0), "{run:?}");
@@ -125,7 +125,7 @@ fn a_signal_is_passed_on() {
     project.assert_clean();
 }
 
-/// A shell command, in which `"$@"` calls a compiler.
+/// A shell command in which `"$@"` calls a compiler.
 fn in_shell(project: &Project, text: &str, call: &[&str]) -> Run {
     let mut command = Command::new("sh");
     command.args(["-c", text, "sh"]).args(call);
@@ -158,7 +158,7 @@ fn the_compiler_begins_with_the_signals_and_streams_that_we_got() {
             let held_back = words[0] == "-fopenmp";
             let of_interest = |state: String| {
                 let lines = state.lines().map(str::to_owned);
-                // These are pipes where messages are held back.
+                // Held-back messages go through pipes.
                 let outputs = ["1", "2"];
                 let kept = lines.filter(|line| !held_back || !outputs.contains(&line.as_str()));
                 kept.collect::<Vec<_>>()
@@ -173,7 +173,7 @@ fn the_compiler_begins_with_the_signals_and_streams_that_we_got() {
 #[test]
 fn a_parent_that_waits_for_no_child_makes_no_difference() {
     let project = Project::new(&[("a.c", PROGRAM)]);
-    // Clang itself can't wait for a linker then.
+    // Clang itself can't wait for a linker in this case.
     for (compiler, text, result) in [
         ("gcc", "-fopenmp -Wall a.c -o app", "app"),
         ("gcc", "-fopenmp -c a.c -o x.o", "x.o"),
@@ -231,7 +231,7 @@ fn the_same_files_are_made_whatever_the_flags() {
             "src/a.c",
             "src/a.c -o app -MD --coverage",
             "src/a.c -o app -g -save-temps",
-            // Of one input GCC names files after the source alone, if it can.
+            // With a single input, GCC names files after the source alone if it can.
             "src/a.c --coverage",
             "src/a.c -o a --coverage",
             "src/a.c -o src/a -save-temps",
@@ -277,7 +277,7 @@ fn warnings_and_errors_are_the_compiler_s() {
     }
 }
 
-/// How often debug information has each line of a source begin a statement.
+/// Counts for each source line how often debug information begins a statement there.
 fn lines_that_begin(project: &Project, object: &str) -> BTreeMap<u32, usize> {
     let path = project.path(object);
     let mut command = Command::new("objdump");
@@ -316,7 +316,7 @@ fn a_debugger_stops_at_the_user_s_lines_behind_constructs_and_at_nothing_of_ours
     }
 }
 
-/// A directive that is split passes on what the whole one keeps to itself.
+/// A combined directive keeps some variables to itself; its parts pass them on.
 #[test]
 fn no_variable_is_said_to_be_uninitialized_that_is_not() {
     let source = "void f(int n, double (*a)[64]) {\n  int i, j, it;\n\
@@ -343,7 +343,7 @@ fn a_compiler_that_comes_back_to_us_ends_at_the_real_one() {
     let run = call.env("ROMP_VERBOSE", "1").run();
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert_eq!(project.read("record").lines().count(), 1);
-    // Ours, and the nested one's, which adds nothing.
+    // The compiler commands of our call and of the nested call, which adds nothing.
     let commands: Vec<&str> = run.stderr.lines().collect();
     assert_eq!(commands.len(), 2, "{}", run.stderr);
     assert_eq!(
@@ -376,7 +376,7 @@ fn a_link_with_a_compiler_s_name_finds_that_compiler() {
     }
 }
 
-/// Beside a source of the current directory, headers are named without it.
+/// The compiler names headers beside a source of the current directory without the directory.
 #[test]
 fn headers_are_named_as_the_compiler_names_them() {
     let source = "#include <stdio.h>\n#include \"near.h\"\n#include <near.h>\n#include \"./dot.h\"\n\
@@ -410,7 +410,8 @@ fn headers_are_named_as_the_compiler_names_them() {
                 assert!(run.stderr.contains("unused_near"), "{compiler} {text}");
                 let names = theirs.execute("app");
                 assert_eq!(project.execute("app"), names, "{compiler} {text}");
-                // GCC lists a file once for each name, and breaks lines by their length.
+                // GCC lists a file once for each name, and breaks lines according to their
+                // length.
                 let files = |project: &Project| -> BTreeSet<String> {
                     let text = project.read("a.d").replace(" \\\n", "");
                     text.split_whitespace().map(str::to_owned).collect()
@@ -422,7 +423,7 @@ fn headers_are_named_as_the_compiler_names_them() {
     }
 }
 
-/// A directive that is split has other columns, and its second part another line.
+/// The parts of a split directive have other columns, and the second part another line.
 #[test]
 fn warnings_about_rewritten_directives_name_the_user_s_places() {
     let text = "\
@@ -459,7 +460,7 @@ int f(int n, int *a) {
     }
 }
 
-/// What we put around a directive must not make it right.
+/// Text inserted around a directive must not make an incorrect directive acceptable.
 #[test]
 fn a_directive_where_a_statement_must_be_is_an_error() {
     for head in [

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use crate::support::{self, Project, function};
 
-/// The files that gcov shows of a program, and their lines: how often executed, or, where
-/// Clang compiles, whether.
+/// The files that gcov shows of a program, and their lines with execution counts. For Clang the
+/// counts are replaced by whether a line was executed.
 fn covered(name: &str, compiler: &str, source: (&str, &str), off: &str) -> Vec<String> {
     let header = "static inline int h(int n) {\n#pragma omp critical\n  n++;\n  return n;\n}\n";
     let project = Project::new(&[source, ("h.h", header)]);
@@ -40,7 +40,7 @@ fn covered(name: &str, compiler: &str, source: (&str, &str), off: &str) -> Vec<S
             "-" if rest.contains(":Source:") => "",
             "-" => return None,
             "#####" | "=====" => "not executed",
-            // It adds up the blocks of a line: 6 for a body that ran 4 times.
+            // Clang adds up the blocks of a line: 6 for a body that ran 4 times.
             _ if compiler == "clang" => "executed",
             count => count,
         };
@@ -49,8 +49,8 @@ fn covered(name: &str, compiler: &str, source: (&str, &str), off: &str) -> Vec<S
     lines.collect()
 }
 
-/// A program with constructs of which some pass nothing on, some stand in a loop, and some
-/// have several calls in them.
+/// A program with constructs of several kinds: some pass no variables on, some are in a loop,
+/// and some contain several calls.
 const C: &str = "\
 #include <omp.h>
 #include <stdio.h>
@@ -128,7 +128,7 @@ int main(int c, char **v) {
 }
 ";
 
-/// What gcov shows of each instance by itself, and what may throw.
+/// Template instances, which gcov shows separately, and calls that may throw.
 const TEMPLATES: &str = "\
 static int g;
 template <class T> T f(T n) {
@@ -209,7 +209,7 @@ end program
     ] {
         let plain = covered(name, compiler, source, "1");
         let measured = covered(name, compiler, source, "0");
-        // Clang counts the brace that ends a region where nothing is added behind it.
+        // Clang counts the brace that ends a region if nothing is added behind it.
         let counted = |line: &String| compiler != "clang" || !line.ends_with(":  }");
         let [plain, measured] = [plain, measured].map(|mut lines| {
             lines.retain(counted);

@@ -1,4 +1,4 @@
-//! Trouble of ours does not become the user's.
+//! Failures of the wrapper do not become failures of the user's build.
 
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
@@ -33,7 +33,8 @@ fn an_object_that_is_there_outlives_a_source_with_errors() {
         call.run()
     };
     let project = Project::new(&[("a.c", &function("a", "1"))]);
-    // Where nothing can be lost, the assembler does not wait for the compiler.
+    // Without an existing object nothing can be lost, so compiler and assembler run in
+    // parallel.
     let first = call(&project, "-fopenmp -c a.c");
     assert!(first.stderr.contains(" -pipe"), "{}", first.stderr);
     let object = project.bytes("a.o");
@@ -63,7 +64,7 @@ fn a_program_that_can_not_be_linked_is_built_as_it_is() {
         ("a.c", &format!("int b(void);\n{PROGRAM}")),
         ("b.c", &function("b", "2")),
         ("elsewhere/b.c", &function("b", "2")),
-        // An archive without a member.
+        // An archive without members.
         ("libpomp.a", "!<arch>\n"),
     ]);
     for sources in ["a.c b.c", "a.c elsewhere/b.c"] {
@@ -202,7 +203,7 @@ fn nothing_is_left_when_a_build_is_killed() {
         let number = HashMap::from([("HUP", 1), ("INT", 2), ("KILL", 9), ("TERM", 15)])[signal];
         assert_eq!(status.signal(), Some(number));
         wait_until(|| project.temporary().read_dir().unwrap().count() == 0);
-        // The compiler does not go on alone.
+        // The compiler must not run on by itself.
         let compiler = project.read("record");
         let compiler = Path::new("/proc").join(compiler.trim());
         assert!(signal == "KILL" || !compiler.exists(), "{signal}");

@@ -1,5 +1,5 @@
-//! `rompfc` with gfortran: modules, includes, source forms, messages and every
-//! other file are what they are without it.
+//! `rompfc` with gfortran: modules, includes, source forms, messages and all other files are
+//! the same as without it.
 
 use std::path::Path;
 use std::process::Command;
@@ -78,7 +78,7 @@ fn gfortran(project: &Project, text: &str) -> Run {
     project.invocation(command).run()
 }
 
-/// What the same commands leave and say, without us and with us.
+/// Runs the same commands with and without Romp and compares the files and messages.
 fn same(commands: &[&str], run: &str) -> Project {
     let (plain, measured) = (project(), project());
     for text in commands {
@@ -243,7 +243,7 @@ fn coverage_counts_the_user_s_lines() {
             .iter()
             .for_each(|text| rompfc(project, text).quietly());
     });
-    // Not line 10: the directive goes on there, and that is part of it too.
+    // Line 10 is not compared: the directive continues there, so probes may belong to it.
     for line in [4, 14] {
         assert_eq!(
             (plain.get(&line), measured.get(&line)),
@@ -312,8 +312,8 @@ fn the_module_s_header_names_the_source() {
     assert!(Path::new(&project.path("sums.mod")).exists());
 }
 
-/// Directives are written anew: what the compiler says of how they were written, and
-/// of places in them, is said of the user's lines.
+/// Directives are rewritten. Warnings about their spelling and about places in them must still
+/// be those about the user's lines.
 #[test]
 fn warnings_about_rewritten_lines_are_those_about_the_source() {
     let free = "\
@@ -363,7 +363,7 @@ c$omp end parallel do                                                   BEHIND 2
             let [plain, measured] = [(); 2].map(|()| Project::new(&[(name, text)]));
             let compile = format!("-fopenmp {flags} -c {name}");
             let expected = gfortran(&plain, &compile);
-            // Of the directives themselves it says nothing once they are written anew.
+            // GCC gives no warnings about the directives themselves once they are rewritten.
             let call = rompfc(&measured, &compile).env("ROMP_MESSAGES", "exact");
             let found = call.run();
             assert!(expected.stderr.contains("-Wtabs"), "{}", expected.stderr);
@@ -374,7 +374,7 @@ c$omp end parallel do                                                   BEHIND 2
     }
 }
 
-/// The compiler names what an `include` line includes as that line does.
+/// The compiler names an included file as the `include` line names it.
 #[test]
 fn warnings_about_included_files_name_them_as_the_source_does() {
     let files = [
@@ -392,8 +392,8 @@ fn warnings_about_included_files_name_them_as_the_source_does() {
     assert!(measured.is_measured("s.o"));
 }
 
-/// Of what the compiler includes itself, and of lines of fixed form that it takes as
-/// wider than they are written.
+/// Warnings about files that the compiler includes itself, and about fixed-form lines that it
+/// reads as wider than written.
 #[test]
 fn what_it_says_of_files_that_it_reads_itself_is_said() {
     let source = "      subroutine s(a)

@@ -1,5 +1,5 @@
-//! `rompfc` and what a Fortran source does not show: directives that macros make,
-//! those of files that the preprocessor includes, and of `include` lines.
+//! `rompfc` and directives that a Fortran source does not show: those made by macros, those in
+//! files that the preprocessor includes, and those in files of `include` lines.
 
 use std::io::Write;
 use std::process::Command;
@@ -69,7 +69,7 @@ fn rompfc(project: &Project, text: &str) -> Invocation {
     project.invocation(command)
 }
 
-/// The regions of an object file or program, as its literals say.
+/// The regions of an object file or program, read from its string literals.
 fn regions(project: &Project, file: &str) -> Vec<String> {
     let bytes = std::fs::read(project.path(file)).unwrap();
     let text = String::from_utf8_lossy(&bytes);
@@ -101,7 +101,7 @@ fn what_the_source_does_not_show_is_measured() {
     assert_eq!(regions(&project, "program"), expected);
 }
 
-/// It takes no flag about warnings, and so none that is to keep it quiet.
+/// Flang takes no flags about warnings, so it gets none that would silence it.
 #[test]
 fn flang_preprocesses_too() {
     let project = project();
@@ -113,7 +113,7 @@ fn flang_preprocesses_too() {
     assert!(regions.contains(&"barrier inc/deep.inc:2".to_owned()));
 }
 
-/// It takes each of the directives that this one is split into, with the clause.
+/// Flang accepts both directives that this one is split into, with the clause on them.
 #[test]
 fn flang_is_asked_about_the_source() {
     let text = |clause: &str| {
@@ -137,8 +137,8 @@ fn flang_is_asked_about_the_source() {
     assert!(project.is_measured("b.o"));
 }
 
-/// It takes a branch that is not compiled for lines in front of a `__LINE__` before it: text
-/// of ours must not stand there.
+/// Flang counts an uncompiled branch as lines in front of an earlier `__LINE__`. So no text may
+/// be inserted there.
 #[test]
 fn flang_s_line_macro_is_what_it_is_without_us() {
     let text = |line: &str| {
@@ -161,13 +161,13 @@ fn flang_s_line_macro_is_what_it_is_without_us() {
     assert!(!preprocesses("b.F90"));
 }
 
-/// Flang marks lines in a way of its own.
+/// Flang has its own form of line markers.
 #[test]
 fn flang_s_own_preprocessor_is_understood() {
     let compiler = match flang() {
         Ok(compiler) => compiler,
         Err(why) => {
-            // Past the harness, which keeps what is printed to itself.
+            // Bypasses the test harness, which captures printed output.
             let text = format!("flang_s_own_preprocessor_is_understood: NOT TESTED: {why}\n");
             return std::io::stderr().write_all(text.as_bytes()).unwrap();
         }
@@ -185,7 +185,7 @@ fn flang_s_own_preprocessor_is_understood() {
     );
 }
 
-/// The name of LLVM's compiler, if one is here.
+/// The name of LLVM's Fortran compiler, if it is installed.
 fn flang() -> Result<&'static str, String> {
     const NAMES: [&str; 4] = ["flang", "flang-new", "flang-new-19", "flang-20"];
     let works = |name: &&str| Command::new(name).arg("--version").output().is_ok();
@@ -193,7 +193,7 @@ fn flang() -> Result<&'static str, String> {
     found.ok_or_else(|| format!("none of {} is there", NAMES.join(", ")))
 }
 
-/// What can't be seen is said once, and strictly an error.
+/// A warning names each missing part once; with `ROMP_STRICT` it is an error.
 #[test]
 fn preprocessed_text_that_can_not_be_had_is_missed() {
     let project = Project::new(&[
@@ -236,7 +236,7 @@ fn preprocessed_text_that_can_not_be_had_is_missed() {
             "{how}: {}",
             run.stderr
         );
-        // An error of the user's is the compiler's to tell.
+        // The compiler reports errors in the user's source.
         let run = call("wrong", "0");
         assert_eq!(run.code, Some(1), "{how}: {}", run.stderr);
         assert!(run.stderr.contains("Error: "), "{how}: {}", run.stderr);
@@ -253,7 +253,7 @@ DIR
 end
 ";
 
-/// For a long part that is left out, the preprocessor writes a line marker.
+/// The preprocessor writes a line marker for a long part that is left out.
 #[test]
 fn a_long_conditional_in_a_directive_hides_nothing() {
     let left_out = "!$omp shared(absent) &\n".repeat(20);
@@ -272,7 +272,7 @@ fn a_long_conditional_in_a_directive_hides_nothing() {
     );
 }
 
-/// What the specification calls a clause is no macro, of whatever construct it is.
+/// A word that the specification lists as a clause of any construct is not taken for a macro.
 #[test]
 fn clauses_are_no_reason_to_preprocess() {
     let text = "\
@@ -352,7 +352,7 @@ end
     measured.assert_clean();
 }
 
-/// The compiler makes them of `include` lines too, so those must stay.
+/// The compiler writes dependencies for `include` lines, too, so those lines must stay.
 #[test]
 fn where_dependency_files_are_made_a_warning_names_what_is_missing() {
     let project = project();

@@ -1,5 +1,5 @@
-//! What the compiler refuses as it is written is refused, also where it would accept the
-//! directives that a combined one is split into.
+//! If the compiler refuses a directive as written, the build fails. That holds even if the
+//! compiler would accept the directives that a combined directive is split into.
 
 use crate::support::{COMPILERS, Project, fake};
 
@@ -35,13 +35,13 @@ fn a_combination_that_the_compiler_does_not_know_is_refused() {
     let run = project.rompcc(&compiler, "-fopenmp -c a.c").run();
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert!(!run.stderr.contains("romp"), "{}", run.stderr);
-    // What it does know is measured, also beside what it passes over.
+    // Directives that the compiler knows are measured, even beside one that it ignores.
     let passed_over = "void g(void) {\n#pragma omp masked\n  f(1);\n}\n";
     project.write("b.c", &(loop_with("parallel for") + passed_over));
     let strict = project.rompcc(&compiler, "-fopenmp -c b.c");
     strict.env("ROMP_STRICT", "1").quietly();
     assert!(project.is_measured("b.o"));
-    // One that knows it all measures the first, too.
+    // A compiler that knows all directives measures the first source, too.
     let strict = project.rompcc("gcc", "-fopenmp -c a.c");
     strict.env("ROMP_STRICT", "1").quietly();
     assert!(project.is_measured("a.o"));

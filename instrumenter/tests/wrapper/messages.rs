@@ -1,10 +1,10 @@
-//! What compilers say of a source is said of it with us, too, and never more. It costs
-//! no second compilation where that can be known.
+//! The compiler's messages about a source are the same with Romp, and never more. They cost no
+//! second compilation if that can be known.
 
 use crate::support::{COMPILERS, Project};
 
-/// What a compiler says of a source without us, after it was held against what it says
-/// with us; and the commands that were run then.
+/// Compares a compiler's messages with and without Romp. Returns the messages, and the number
+/// of commands that Romp ran.
 fn said(compiler: &str, flags: &str, source: &str) -> (String, usize) {
     let project = Project::new(&[("a.c", source)]);
     let text = format!("-fopenmp {flags} -c a.c");
@@ -20,8 +20,8 @@ fn said(compiler: &str, flags: &str, source: &str) -> (String, usize) {
     (plain, commands.count())
 }
 
-/// What GCC warns of for its layout, and Clang for an empty statement, where a text has no
-/// `#line` in it.
+/// Sources for which GCC warns about layout and Clang about an empty statement, as long as the
+/// text has no `#line`.
 const OF_LAYOUT: &[&str] = &[
     // An `else` behind a directive.
     "  if (a)\n    for (int i = 0; i < 3; i++)\n#pragma omp critical\n      if (b()) c(); else b();\n",
@@ -32,7 +32,7 @@ const OF_LAYOUT: &[&str] = &[
     "  PARALLEL b();\n  if (a);\n  b();\n",
 ];
 
-/// GCC's may be lost, and none is added; `ROMP_MESSAGES=exact` shows them all.
+/// GCC's warnings may be lost, but none is added. `ROMP_MESSAGES=exact` shows all of them.
 #[test]
 fn warnings_of_layout_are_never_more_than_the_compiler_s() {
     for (compiler, body) in COMPILERS
@@ -70,8 +70,8 @@ fn clangs() -> Vec<String> {
     std::iter::once("clang".to_owned()).chain(others).collect()
 }
 
-/// Clang puts included files in place and leaves macros alone: what it says of that is
-/// what it says of the source, whatever macros there are, and needs no second look.
+/// Clang puts included files in place and leaves macros alone. Its messages about that text are
+/// those about the source, whatever the macros are, so no second compilation is needed.
 #[test]
 fn clang_says_of_included_files_what_it_says_of_the_source() {
     let header = "\
@@ -129,7 +129,8 @@ int main(void) {
             assert!(project.execute("app").ends_with(" 1 src/a.c\n"));
             let told = run("ROMP_VERBOSE", "1");
             let commands = told.lines().filter(|line| line.contains("-fopenmp"));
-            // Of the macros in our text nothing may be said, so all is asked for.
+            // `-Weverything` could warn about macros in the added text, so the source is
+            // compiled, too.
             let commands_needed = if flags.starts_with("-We") { 3 } else { 2 };
             assert_eq!(commands.count(), commands_needed, "{told}");
         }
@@ -187,7 +188,7 @@ void f(int a) {
     }
 }
 
-/// Calls that are redirected have other columns, and so has what follows them.
+/// Redirected calls and the text behind them have other columns.
 #[test]
 fn columns_behind_a_call_of_a_lock_routine_are_the_user_s() {
     let source = "\

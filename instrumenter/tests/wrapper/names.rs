@@ -1,4 +1,4 @@
-//! Everything that names a file names the user's.
+//! Everything that names a file must name the user's file.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -368,7 +368,7 @@ fn the_command_romp_takes_any_name() {
     assert!(text.contains(" \"\\374.c\"\n"), "{text}");
 }
 
-/// The object of a source that a command makes in a directory of its own.
+/// The object that a command makes of a source in a directory of its own.
 fn object_in(folder: &str, name: &str, compiler: &str, text: &str, output: &str) -> Vec<u8> {
     let directives = "!$omp parallel\n!$omp end parallel\n";
     let fortran = format!("subroutine s\n{directives}end subroutine\n");
@@ -419,7 +419,8 @@ fn an_object_does_not_say_where_it_was_built() {
                 format!("-fdebug-prefix-map=@=. -g -Iinc -c {source}"),
                 format!("-ffile-prefix-map=@=. -I@/inc -c @/{source}"),
             ] {
-                // What the compiler makes of the last two is not the same everywhere.
+                // For these, the compiler itself does not make the same object in every
+                // directory.
                 if flags.contains("-c @") && name == "rompfc" {
                     continue;
                 }
@@ -432,7 +433,7 @@ fn an_object_does_not_say_where_it_was_built() {
     }
 }
 
-/// As in builds that call themselves in each directory.
+/// Such objects come from builds that call themselves in each directory.
 #[test]
 fn a_program_may_have_a_source_twice() {
     let source = "#include \"name.h\"\ninline int twice(int n) {\n#pragma omp barrier\n  \

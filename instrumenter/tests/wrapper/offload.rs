@@ -1,4 +1,4 @@
-//! What `target` governs is measured where no code is made for a device.
+//! The code in `target` constructs is measured if no code is made for a device.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -18,7 +18,7 @@ int work(int n) {
 }
 ";
 
-/// Whether what stands in the target is measured by an object.
+/// Whether the constructs inside the target are measured in the object.
 fn goes_inside(project: &Project) -> bool {
     let object = project.bytes("a.o");
     let contains = |name: &[u8]| object.windows(name.len()).any(|part| part == name);
@@ -56,7 +56,7 @@ fn procedures_that_may_run_on_a_device_are_measured_without_one() {
     }
 }
 
-/// A GCC that says that it was built for a device.
+/// A fake GCC that claims to be built for a device.
 const FOR_A_DEVICE: &str = "\
 #!/bin/sh
 for word; do last=$word; done

@@ -1,4 +1,4 @@
-//! What only the preprocessor shows is measured, and the build does not notice.
+//! Directives that only the preprocessor shows are measured, and the build stays the same.
 
 use std::process::Command;
 
@@ -46,7 +46,7 @@ int f(int n) {
 }
 ";
 
-/// The texts of regions in an object, which give their places.
+/// Whether a region at this place is in an object. Region descriptors give the places.
 fn has_region(project: &Project, object: &str, place: &str) -> bool {
     let bytes = project.bytes(object);
     let text = String::from_utf8_lossy(&bytes);
@@ -110,7 +110,7 @@ fn the_mode_can_be_chosen() {
     assert!(run.stderr.contains("say auto, always or never"), "{run:?}");
 }
 
-/// Files, their texts and messages of a command, with and without measurement.
+/// The files and messages of a command, with and without measurement.
 fn both(files: &[(&str, &str)], compiler: &str, text: &str) -> [(Vec<String>, Run, Project); 2] {
     ["1", "0"].map(|off| {
         let project = Project::new(files);
@@ -154,9 +154,9 @@ fn dependency_files_are_the_compiler_s() {
 fn messages_are_those_about_the_source() {
     let warns = IN_MACROS.replace("int sum = 0;", "int sum = 0, unused;");
     let fails = IN_MACROS.replace("int sum = 0;", "int sum = absent;");
-    // Known to be a system header's, NULL is no reason for a warning.
+    // NULL is no reason for a warning if the compiler knows that a system header defines it.
     let sheltered = IN_MACROS.replace("return 0;", "{ void *p = NULL; return p != NULL; }");
-    // A system header's macro that is not.
+    // A macro of a system header that is a reason for a warning.
     let converted = IN_MACROS.replace("return 0;", "{ int *p = EOF; return p == 0; }");
     for compiler in COMPILERS {
         for (source, code, silent) in [
@@ -184,7 +184,7 @@ fn messages_are_those_about_the_source() {
     }
 }
 
-/// Without its macro, a source that could not be instrumented holds no directive.
+/// If the macro is undefined, the source holds no directive, so nothing is missing.
 #[test]
 fn what_is_not_compiled_is_not_missing() {
     let source = "\
@@ -338,8 +338,8 @@ fn macros_of_headers_matter_where_they_are_used() {
     }
 }
 
-/// What is said of a text with macros expanded is never shown: what is said of the source
-/// is. Where nothing is said, nothing is compiled again.
+/// Messages about a text with expanded macros are never shown. The source is compiled for its
+/// messages. If there are no messages, nothing is compiled again.
 #[test]
 fn what_is_said_of_expanded_text_has_the_source_compiled_to_the_side() {
     const IGNORED: &str = "#pragma GCC diagnostic ignored \"-Wcpp\"\n";
@@ -370,7 +370,7 @@ fn what_is_said_of_expanded_text_has_the_source_compiled_to_the_side() {
             let ignored = head.starts_with(IGNORED);
             let silent = ignored || (head.is_empty() && line == "int sum = 0;");
             assert_eq!(plain.stderr.is_empty(), silent, "{compiler}: {plain:?}");
-            // GCC's preprocessor does not heed the pragma.
+            // GCC's preprocessor ignores the pragma.
             let commands = match silent && !(ignored && *compiler == "gcc") {
                 true => 2,
                 false => 3,
@@ -380,8 +380,8 @@ fn what_is_said_of_expanded_text_has_the_source_compiled_to_the_side() {
     }
 }
 
-/// GCC holds back some warnings for a comment, or for a macro in one of the operands:
-/// preprocessed text has neither, and the warning's place looks the same.
+/// GCC suppresses some warnings because of a comment, or of a macro in an operand. Preprocessed
+/// text has neither, and the warning's place looks the same.
 #[test]
 fn what_a_comment_or_a_macro_keeps_back_is_not_said() {
     let at = |line: &str| IN_MACROS.replace("int sum = 0;", line);
@@ -417,8 +417,8 @@ fn what_the_driver_says_is_no_reason_to_look_twice() {
     assert_eq!(said.commands_of("clang"), 2, "{}", said.stderr);
 }
 
-/// What only a macro would have compiled that is not defined needs no preprocessor, and
-/// no question about devices.
+/// Branches that only an undefined macro would include need no preprocessor and no question
+/// about devices.
 #[test]
 fn branches_of_absent_macros_are_no_reason_to_preprocess() {
     let header = "\
@@ -451,7 +451,7 @@ int main(void) {
   return sum != 45;
 }
 ";
-    // Where it is defined, or may be, or where it is not seen whether it is.
+    // Cases where the macro is defined, may be defined, or can't be looked up.
     let doubts = [
         ("", "", false),
         ("-DWITH_LOCKS", "", false),

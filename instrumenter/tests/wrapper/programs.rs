@@ -177,7 +177,7 @@ fn builds_of_the_same_file_do_not_meet() {
     project.assert_clean();
 }
 
-/// A loop with a directive of one line.
+/// A loop with a directive in one line.
 fn loop_with(directive: &str) -> String {
     format!(
         "#include <stdio.h>\nint main(void) {{\n  double a[8], s = 0;\n{directive}\n  \

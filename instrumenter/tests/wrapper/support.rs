@@ -23,7 +23,7 @@ pub(crate) fn rompfc() -> Command {
     wrapper("rompfc")
 }
 
-/// The real compilers that everything has to work with.
+/// The real compilers that all tests run with.
 pub(crate) const COMPILERS: &[&str] = &["gcc", "clang"];
 
 /// A program in one file.
@@ -48,7 +48,7 @@ pub(crate) struct Project {
     root: TempDir,
 }
 
-/// What a run did.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -58,7 +58,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// How often a compiler was started, as `ROMP_VERBOSE` shows.
+    /// How often a compiler was started, according to `ROMP_VERBOSE`.
     pub(crate) fn commands_of(&self, compiler: &str) -> usize {
         let begin = format!("rompcc: {compiler} ");
         let lines = self.stderr.lines();
@@ -116,7 +116,7 @@ impl Project {
         self.path(name).exists()
     }
 
-    /// The files of the project, with their sizes left out.
+    /// The files of the project; sizes are left out.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut names = Vec::new();
         collect(&self.directory(), Path::new(""), &mut names);
@@ -131,7 +131,7 @@ impl Project {
         in_c || bytes.windows(6).any(|part| part == b"pompf_")
     }
 
-    /// `rompcc` with the words of `text`, ready to run.
+    /// `rompcc` with the words of `text` as arguments, ready to run.
     pub(crate) fn rompcc(&self, compiler: &str, text: &str) -> Invocation {
         let mut command = Command::new(ROMPCC);
         command.args(text.split_whitespace());
@@ -205,8 +205,8 @@ impl Invocation {
         self
     }
 
-    /// Starts it with the signals that it has in a terminal: what a shell runs in the
-    /// background ignores SIGINT, and so would everything that is run from here.
+    /// Starts the command with the signal dispositions of a terminal. A shell starts background
+    /// commands with SIGINT ignored, and this test's children would inherit that.
     pub(crate) fn start(self) -> Child {
         let given = self.command;
         let mut command = Command::new("/usr/bin/env");
@@ -244,14 +244,14 @@ impl Invocation {
         }
     }
 
-    /// Runs, and expects success without a word.
+    /// Runs the command and expects success without any output.
     pub(crate) fn quietly(self) {
         let run = self.run();
         assert_eq!((run.code, &*run.stdout, &*run.stderr), (Some(0), "", ""));
     }
 }
 
-/// One of the compilers in `fixtures/compilers`.
+/// A fake compiler from `fixtures/compilers`.
 pub(crate) fn fake(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../fixtures/compilers")

@@ -1,5 +1,5 @@
-//! `romp opari2`: OPARI2's command line, for builds that call it. The output is
-//! POMP2, for the measurement library of that build.
+//! `romp opari2`: OPARI2's command line, for builds that call it. The output uses POMP2, for
+//! that build's measurement library.
 
 mod tasks;
 
@@ -16,11 +16,11 @@ use crate::source::Form;
 use crate::{Disabled, Groups, Options, Source};
 use tasks::{Tasks, Untied};
 
-/// What stands behind the include of the interface's header in text that was
-/// preprocessed for OPARI2. We need no such place.
+/// The marker behind the include of the interface's header, in text that was preprocessed for
+/// OPARI2. It is not needed here.
 const MARKER: &[u8] = b"___POMP2_INCLUDE___";
 
-/// The directives that `--disable=omp:...` knows, and our groups.
+/// The directives that `--disable=omp:...` knows, with our groups for them.
 const DIRECTIVES: &[(&str, &str)] = &[
     ("parallel", "parallel"),
     ("for", "loop"),
@@ -97,17 +97,17 @@ pub(super) struct Arguments {
     outfile: Option<PathBuf>,
 }
 
-/// What is left as it is.
+/// The constructs that are not instrumented.
 #[derive(Clone, Debug, Default)]
 struct What {
     /// The directives of POMP.
     pomp: bool,
-    /// Groups of OpenMP's.
+    /// Groups of OpenMP constructs.
     groups: Groups,
 }
 
-/// Reads `omp`, `omp:atomic,...`, `pomp`, with `:inner` ignored: what is left, is left
-/// with all that is in it.
+/// Reads `omp`, `omp:atomic,...` and `pomp`. The suffix `:inner` is ignored, since a construct
+/// is always left as it is with everything in it.
 fn disabled(text: &str) -> Result<What, String> {
     let mut what = What::default();
     let mut groups = Vec::new();
@@ -125,7 +125,7 @@ fn disabled(text: &str) -> Result<What, String> {
                 }
             }
             ("pomp", _) => what.pomp = true,
-            // Of what it instruments for devices there is nothing here.
+            // There is nothing for devices here that could be switched off.
             ("offload", _) => {}
             (other, _) => return Err(format!("'{other}' is no paradigm")),
         }
@@ -170,7 +170,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Arguments {
-    /// The language and the form, where the file's name does not say them.
+    /// Sets the language and the form that the options give; without options, those of the
+    /// file's name stay.
     fn lay_out(&self, source: &mut Source) {
         let languages = [
             (self.c, Language::C),
@@ -191,7 +192,8 @@ impl Arguments {
     }
 }
 
-/// `a.c` gives `a.mod.c`, and `a.f90` gives `a.mod.F90`: OPARI2's is preprocessed.
+/// The default output: `a.c` gives `a.mod.c`, and `a.f90` gives `a.mod.F90`, since builds
+/// preprocess OPARI2's output.
 fn modified(infile: &Path, language: Language) -> PathBuf {
     let suffix = infile.extension().unwrap_or_default().to_string_lossy();
     match (language, suffix.strip_prefix('f')) {
@@ -200,15 +202,15 @@ fn modified(infile: &Path, language: Language) -> PathBuf {
     }
 }
 
-/// What OPARI2's output includes, made where the program is compiled. Ours includes
-/// nothing, but Score-P's command wants to remove it.
+/// The file that OPARI2's output includes, in the directory where the program is compiled. Our
+/// output includes nothing, but Score-P's command expects the file, to remove it.
 fn included(infile: &Path) -> PathBuf {
     let mut name = infile.file_name().unwrap_or_default().to_owned();
     name.push(".opari.inc");
     name.into()
 }
 
-/// The marker is no C; blanks in its place leave all columns as they are.
+/// Replaces the marker by blanks: it is not valid C, and blanks keep all columns as they are.
 fn blank_marker(text: &mut [u8]) {
     let found = text.windows(MARKER.len()).position(|part| part == MARKER);
     if let Some(at) = found {

@@ -30,10 +30,10 @@ pub(super) enum Untied {
     NoWarn,
 }
 
-/// Does what is asked for with the tasks of a source.
+/// Treats the tasks of a source as the options say.
 ///
 /// # Errors
-/// If there is one that must not be.
+/// If there is a task that is not allowed.
 pub(super) fn treat(
     source: &mut Source,
     tasks: Option<Tasks>,
@@ -85,7 +85,7 @@ fn task(found: &FoundDirective) -> Option<(&FoundDirective, &Directive)> {
     directive.has_leaf(Leaf::Task).then_some((found, directive))
 }
 
-/// The directive that ends a construct.
+/// The directive that ends a construct, if it has one.
 fn end_of(directive: &FoundDirective) -> Option<std::ops::Range<usize>> {
     match &directive.extent {
         Extent::Body(body) => match &body.closing {

@@ -1,16 +1,17 @@
-//! Which construct of a source a call is of, by kind and order.
+//! Finds the construct of a source that a call belongs to, by kind and order.
 //!
-//! The lines that debug information gives for calls of the OpenMP runtime are often those
-//! of a statement before, or of a function that was compiled into this one. But the body
-//! of a parallel region, task or taskloop is a function, which begins at its directive; and
-//! in such a function, or one of the user's, the calls of a kind stand in the order of
-//! the directives. So where there are as many of both, each is the one of its place.
+//! The lines that debug information gives for calls of the OpenMP runtime are often wrong: they
+//! belong to an earlier statement, or to a function that was inlined into this one. But the
+//! body of a parallel region, task or taskloop is a function, and it begins at its directive.
+//! And in such a function, or one of the user's, the calls of a kind are in the order of the
+//! directives. So if there are as many calls as directives, each call belongs to the directive
+//! with the same number.
 
 use profile::descriptor::Descriptor;
 use profile::event::Event;
 use profile::region_kind::RegionKind;
 
-/// Where a construct may stand: what one function of the machine code was made of.
+/// A part of the source from which one function of the machine code was made.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Scope<'a> {
     /// The body of this construct.
@@ -22,23 +23,24 @@ pub(super) enum Scope<'a> {
 /// The construct of a call, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// It is this one, by its number.
+    /// It belongs to the construct with this number.
     Certain(usize),
-    /// It waits at the end of this one.
+    /// It waits at the end of the construct with this number.
     EndOf(usize),
-    /// Nothing better than its line is known.
+    /// Only its line is known.
     Near,
-    /// It is of no construct: the user's own.
+    /// It belongs to no construct: the user made it.
     None,
 }
 
-/// What calls are of.
+/// The properties of calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Of<'a> {
     pub(super) kind: RegionKind,
-    /// Of a critical section; of `ordered` whether it waits (`sink`) or is done (`source`).
+    /// For a critical section its name. For `ordered`, whether it waits (`sink`) or is done
+    /// (`source`).
     pub(super) name: Option<&'a str>,
-    /// Of a loop: whether it asks only for the number of the thread.
+    /// For a loop, whether it only asks for the thread's number.
     pub(super) is_head: bool,
 }
 
@@ -49,7 +51,7 @@ pub(super) struct Call {
     pub(super) line: u32,
 }
 
-/// A place where a call of a kind belongs.
+/// A place in the source where a call of a kind belongs.
 #[derive(Clone, Copy, Debug)]
 struct CallSite {
     construct: usize,
@@ -71,7 +73,7 @@ pub(super) fn has_function(kind: RegionKind) -> bool {
         )
 }
 
-/// Whether what was measured as one kind may be a construct of another.
+/// Whether a region measured as one kind may be a construct of another kind.
 pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
     use RegionKind as K;
     match measured {
@@ -81,7 +83,8 @@ pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
             matches!(construct, K::Task | K::UntiedTask | K::Taskloop)
         }
         K::Section => matches!(construct, K::Sections | K::ParallelSections),
-        // GNU's compilers make one of a parallel region that has nothing else in it.
+        // GNU's compilers merge a parallel region with a loop or sections, if that is all it
+        // contains.
         K::ParallelLoop | K::ParallelSections => construct == measured || construct == K::Parallel,
         K::Loop => matches!(construct, K::Loop | K::ParallelLoop),
         K::Sections => matches!(construct, K::Sections | K::ParallelSections),
@@ -102,8 +105,8 @@ fn is_directive(all: &[Descriptor], line: u32) -> bool {
     lines.any(|lines| lines.contains(&line))
 }
 
-/// The construct of a kind whose directive is at a line, if that is one; of a lock it is the
-/// call of the routine.
+/// The construct of a kind whose directive is at a line, if there is exactly one. For a lock it
+/// is the call of the routine.
 pub(super) fn at_directive(
     all: &[Descriptor],
     kind: RegionKind,
@@ -122,8 +125,8 @@ pub(super) fn at_directive(
     }
 }
 
-/// The innermost construct of a kind whose lines hold one: where nothing is done at the
-/// directive itself, a body begins with its first statement.
+/// The innermost construct of a kind whose lines contain this line. If the directive itself has
+/// no code, a body begins with its first statement.
 fn around(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
     let holds = |construct: &Descriptor| {
         construct.kind().is_some_and(has_function)
@@ -139,8 +142,8 @@ fn around(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
     }
 }
 
-/// The construct of a kind that a body calls the runtime for as its last act, if it is the only
-/// one there.
+/// The construct for which a body calls the runtime as its last act. It is known if only one
+/// construct of the kind is in the body.
 pub(super) fn last_of_body(
     all: &[Descriptor],
     may_be_more: bool,
@@ -160,7 +163,7 @@ pub(super) fn last_of_body(
     }
 }
 
-/// The constructs of all calls of a kind in a scope, in their order.
+/// The constructs of all calls of a kind in a scope, in the order of the calls.
 pub(super) fn of_calls(
     all: &[Descriptor],
     may_be_more: bool,
@@ -168,7 +171,8 @@ pub(super) fn of_calls(
     of: Of<'_>,
     calls: &[Call],
 ) -> Vec<Found> {
-    // A runtime may not tell the name of a critical section, but which are of one.
+    // A runtime may not give the name of a critical section; then it only tells which calls
+    // belong to the same one.
     let is_known = !of.name.is_some_and(|name| name.starts_with('?'));
     let places = places(all, scope, of, is_known.then_some(of.name));
     if places.is_empty() && !may_be_more && of.is_head {
@@ -199,7 +203,7 @@ pub(super) fn of_calls(
     }
 }
 
-/// Where all calls but one are of a place of their own, that one is of the place that is left.
+/// If all calls but one have places of their own, the remaining call gets the remaining place.
 fn with_the_last(mut found: Vec<Found>, places: &[CallSite]) -> Vec<Found> {
     let is_left = |place: &&CallSite| !found.contains(&place.found());
     let mut left = places.iter().filter(is_left);
@@ -212,7 +216,7 @@ fn with_the_last(mut found: Vec<Found>, places: &[CallSite]) -> Vec<Found> {
     found
 }
 
-/// What stands at a line, if that is one.
+/// The construct at a line, if there is exactly one.
 fn at_line(places: &[CallSite], line: u32) -> Found {
     let is_there = |place: &&CallSite| (place.lines[0]..=place.lines[1]).contains(&line);
     let mut found = places.iter().filter(is_there);
@@ -231,7 +235,7 @@ impl CallSite {
     }
 }
 
-/// Where calls of a kind belong in a scope, in the order of the source.
+/// The places for calls of a kind in a scope, in the order of the source.
 fn places(
     all: &[Descriptor],
     scope: Scope<'_>,
@@ -272,14 +276,14 @@ fn places(
     places
 }
 
-/// Whether calls of what was measured as a kind may be of a construct.
+/// Whether calls measured as a kind may belong to a construct.
 pub(super) fn may_be_of(kind: RegionKind, construct: &Descriptor) -> bool {
     construct.kind().is_some_and(|it| {
         may_be(kind, it) || kind == RegionKind::Barrier && waits_in_a_barrier(it, construct)
     })
 }
 
-/// Whether a loop is spread by its schedule alone.
+/// Whether the schedule alone distributes a loop's iterations.
 fn is_static(construct: &Descriptor) -> bool {
     let schedule = construct.schedule.as_deref().unwrap_or("static");
     let kinds = ["static", "auto"];
@@ -297,16 +301,16 @@ fn has(construct: &Descriptor, clause: &str) -> bool {
         .any(|word| word.eq_ignore_ascii_case(clause))
 }
 
-/// What an `ordered` directive does that stands alone: waits for an iteration, or says that one
-/// is done. So runtimes' entries are told apart.
+/// The effect of a stand-alone `ordered` directive: it waits for an iteration (`sink`), or
+/// reports that one is done (`source`). The runtimes have different entries for these.
 fn dependence(construct: &Descriptor) -> Option<&'static str> {
     ["sink", "source"]
         .into_iter()
         .find(|which| has(construct, which))
 }
 
-/// Whether the runtime's barrier is called at the end of a construct. Loops with other
-/// schedules, and sections, end with a call of their own.
+/// Whether the runtime's barrier is called at the end of a construct. Sections, and loops with
+/// other schedules, end with a call of their own.
 fn waits_in_a_barrier(kind: RegionKind, construct: &Descriptor) -> bool {
     if has(construct, "nowait") {
         return false;
@@ -320,7 +324,7 @@ fn waits_in_a_barrier(kind: RegionKind, construct: &Descriptor) -> bool {
 }
 
 impl Scope<'_> {
-    /// Whether a construct stands in it, and in no function inside it.
+    /// Whether a construct is in the scope, and not in a function inside the scope.
     fn holds(self, all: &[Descriptor], construct: &Descriptor) -> bool {
         let is_around = |outer: &Descriptor| {
             (outer.begin.last, outer.column) < (construct.begin.first, construct.column)
@@ -332,7 +336,7 @@ impl Scope<'_> {
         let innermost = functions.max_by_key(|outer| (outer.begin.first, outer.column));
         match self {
             Self::Body(body) => {
-                // A combined construct is in its own body.
+                // A combined construct is inside its own body.
                 std::ptr::eq(body, construct)
                     || innermost.is_some_and(|innermost| std::ptr::eq(innermost, body))
             }
@@ -347,7 +351,7 @@ impl Scope<'_> {
     }
 }
 
-/// Whether two names are of one function: either may be without what it is in.
+/// Whether two names belong to one function. Either of them may lack the names of its scopes.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     let last = |name: &str| name.rsplit("::").next().map(str::to_ascii_lowercase);
     last(one) == last(other)
@@ -414,7 +418,7 @@ mod tests {
             of_calls(&all, false, scope, asked, &one),
             [Found::Certain(7)]
         );
-        // What the user asks is of no loop.
+        // A question for the thread's number that the user asks belongs to no loop.
         let in_task = Scope::Body(&all[3]);
         assert_eq!(of_calls(&all, false, in_task, head, &one), [Found::None]);
     }
@@ -437,7 +441,8 @@ mod tests {
         assert_eq!(of_body(&all, RegionKind::Parallel, 1), Found::Certain(0));
         assert_eq!(of_body(&all, RegionKind::Task, 5), Found::Certain(3));
         assert_eq!(of_body(&all, RegionKind::Parallel, 5), Found::Near);
-        // Or with its first statement, but not in what is a function itself.
+        // A body may also begin with its first statement, but not with one in a nested
+        // function.
         assert_eq!(of_body(&all, RegionKind::Task, 7), Found::Certain(3));
         assert_eq!(of_body(&all, RegionKind::Parallel, 7), Found::Near);
         assert_eq!(of_body(&all, RegionKind::Parallel, 35), Found::Certain(0));
@@ -453,22 +458,23 @@ mod tests {
             find(RegionKind::Single, &[1, 14]),
             [Found::Certain(1), Found::Certain(5)]
         );
-        // The ends of the first single construct and of the loop, and an explicit one.
+        // The ends of the first single construct and of the loop, and an explicit barrier.
         assert_eq!(
             find(RegionKind::Barrier, &[8, 14, 30]),
             [Found::EndOf(1), Found::EndOf(2), Found::Certain(6)]
         );
-        // One was not called: only what is at a line is certain.
+        // One of them was not called: only the call at a directive's line is certain.
         assert_eq!(
             find(RegionKind::Barrier, &[16, 30]),
             [Found::Near, Found::Certain(6)]
         );
-        // The line of one is of none, but it is the only one that is left.
+        // One call's line fits no place, but only one place is left.
         assert_eq!(
             find(RegionKind::Barrier, &[8, 30, 16]),
             [Found::EndOf(1), Found::Certain(6), Found::EndOf(2)]
         );
-        // Not in their order: nothing is known of those.
+        // The lines are not in the order of the addresses: nothing is certain about these
+        // calls.
         assert_eq!(
             find(RegionKind::Single, &[14, 1]),
             [Found::Near, Found::Near]

@@ -1,5 +1,5 @@
-//! Which construct of the source each region of a profile is whose program was not built
-//! with us, by the debug information of the program, if it has any.
+//! Finds the construct of the source for each region of a program that was not built with Romp,
+//! by the program's debug information, if there is any.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -15,32 +15,33 @@ use super::folding::{self, Meaning};
 use super::machine::{self, Machine};
 use super::sources::{Compiled, Sources};
 
-/// A function that is compiled into others, or stands for itself, at some address.
+/// A function at some address, either inlined into another one or with code of its own.
 #[derive(Clone, Debug, PartialEq)]
 struct Frame {
-    /// As the debug information or the linker knows it.
+    /// Its name in the debug information or in the symbol table.
     function: String,
     file: String,
     line: u32,
 }
 
-/// A region that is looked for.
+/// A region whose construct is looked for.
 #[derive(Debug)]
 struct Wanted {
     region: usize,
     code: Code,
-    /// Innermost first.
+    /// The functions at its address, innermost first.
     frames: Vec<Frame>,
 }
 
-/// Functions that were made of the bodies of constructs: module and name, and of which
-/// file and construct they are.
+/// Functions made from the bodies of constructs. The key is module and name, the value the file
+/// and the number of the construct.
 type Bodies = HashMap<(String, String), (String, usize)>;
 
-/// Calls that may be of the same constructs: module, function, number of the kind, name.
+/// Calls that may belong to the same constructs: module, function, name of the kind, name, and
+/// whether it only asks for the thread's number.
 type Group = (String, String, &'static str, Option<String>, bool);
 
-/// Finds the construct of each region that is known by its machine code.
+/// Finds the construct of each region that is identified by its machine code.
 pub(super) fn locate(profile: &mut Profile) {
     let mut modules: HashMap<String, Module> = HashMap::new();
     let mut sources = Sources::default();
@@ -80,12 +81,13 @@ pub(super) fn locate(profile: &mut Profile) {
         }
     }
     let meaning = |region: &Region| match is_head(region) {
-        // Without the source it may as well be a question of the user's.
+        // Without the source, the user may as well have asked for the thread's number.
         true => Meaning::Nothing,
         false => Meaning::Itself,
     };
     let mut meanings: Vec<Meaning> = profile.regions.iter().map(meaning).collect();
-    // Where the code of a compiler is told of by another runtime, its modules differ.
+    // If the code for one compiler's runtime is served by another runtime, the modules must be
+    // judged separately.
     let is_gnu = |runtime: &Runtime| runtime.path.contains("libgomp");
     let is_gnu = profile.run.runtimes.iter().all(is_gnu);
     let (by_order, by_line): (Vec<Wanted>, Vec<Wanted>) = wanted.into_iter().partition(|one| {
@@ -104,7 +106,7 @@ pub(super) fn locate(profile: &mut Profile) {
     folding::drop_empty(profile);
 }
 
-/// The lines that there is code of, in files with constructs that may be left out.
+/// The lines with code, in files with constructs that may be left out.
 fn compiled(
     wanted: &[Wanted],
     modules: &HashMap<String, Module>,
@@ -133,12 +135,13 @@ fn compiled(
     compiled
 }
 
-/// Whether a region is a loop that asks only for the number of the thread.
+/// Whether a region is a loop that only asks for the thread's number.
 fn is_head(region: &Region) -> bool {
     region.kind == RegionKind::Loop && region.code.is_some() && region.schedule.is_some()
 }
 
-/// A named critical section is known by a variable, which has the name.
+/// Sets the name of a named critical section: it is the name of a variable that identifies the
+/// section.
 fn name_critical(region: &mut Region, module: Option<&Loader>) {
     const PREFIX: &str = ".gomp_critical_user_";
     if region.kind != RegionKind::Critical {
@@ -162,7 +165,7 @@ fn name_critical(region: &mut Region, module: Option<&Loader>) {
     };
 }
 
-/// A program or library that was measured: what can be read of it.
+/// The readable contents of a measured program or library.
 #[derive(Default)]
 struct Module {
     lines: Option<Loader>,
@@ -177,7 +180,7 @@ impl Module {
         }
     }
 
-    /// Whether its calls are of GCC's runtime, as far as they show it.
+    /// Whether its calls are those of GCC's runtime; none if they don't show it.
     fn is_gnu(&self) -> Option<bool> {
         let machine = self.machine.as_ref()?;
         match (machine.calls("GOMP_"), machine.calls("__kmpc_")) {
@@ -187,8 +190,8 @@ impl Module {
         }
     }
 
-    /// The place of a call. One that was the last act of its function has returned to
-    /// where that was called.
+    /// The place of a call. If the call was the last act of its function, it returned to the
+    /// caller of that function; then the jump is looked up.
     fn call(&self, region: &Region, code: Code) -> Code {
         let is_body = self.is_gnu() != Some(false) && align::has_function(region.kind);
         let Some(machine) = self.machine.as_ref().filter(|_| !is_body) else {
@@ -203,7 +206,7 @@ impl Module {
             offset,
             ..code.clone()
         });
-        // Copies of one call are as good as one.
+        // Copies of one call at the same place are equivalent.
         let mut jumps = jumps.map(|jump| (self.frames(&jump), jump));
         match jumps.next() {
             Some((place, jump)) if jumps.all(|(other, _)| other == place) => jump,
@@ -211,7 +214,7 @@ impl Module {
         }
     }
 
-    /// What stands at an address: the functions there, or the symbol.
+    /// The functions at an address, or the symbol there.
     fn frames(&self, code: &Code) -> Vec<Frame> {
         let Some(lines) = &self.lines else {
             return Vec::new();
@@ -244,7 +247,7 @@ impl Module {
     }
 }
 
-/// What is known without the source.
+/// Sets the place of a region from what is known without the source.
 fn place_near(region: &mut Region, frame: &Frame, frames: &[Frame]) {
     let outermost = frames.last().map_or("", |frame| &frame.function);
     region.function = Some(of_user(outermost)).filter(|name| !name.is_empty());
@@ -256,7 +259,7 @@ fn place_near(region: &mut Region, frame: &Frame, frames: &[Frame]) {
     }
 }
 
-/// The user's function that a function was made of.
+/// The user's function from which a function was made.
 fn of_user(name: &str) -> String {
     let name = name.split("._omp_fn").next().unwrap_or_default();
     let name = name.split(".omp_outlined").next().unwrap_or_default();
@@ -264,11 +267,11 @@ fn of_user(name: &str) -> String {
     functions::name(name, &|_| None)
 }
 
-/// In the names that GNU's compilers give the functions that they make of bodies.
+/// Part of the names of functions that GNU's compilers make from bodies.
 const GNU_BODY: &str = "._omp_fn.";
 
-/// Finds the constructs at the very lines that debug information gives for calls, as it
-/// does where LLVM's compilers made them.
+/// Finds the constructs at the lines that debug information gives for calls. With LLVM's
+/// compilers these lines are right.
 fn find_by_lines(
     profile: &mut Profile,
     wanted: &[Wanted],
@@ -286,7 +289,7 @@ fn find_by_lines(
     for one in wanted {
         let region = &mut profile.regions[one.region];
         let offset = offset(region);
-        // One byte behind a call there is none.
+        // There is no call one byte behind another call; such an address marks a last act.
         if places.contains(&(one.code.module.clone(), offset.wrapping_sub(1))) {
             continue;
         }
@@ -297,7 +300,7 @@ fn find_by_lines(
                 align::at_directive(&constructs.all, kind, name, frame.line)
             };
             let at_line = match at(region.kind) {
-                // The group that LLVM's runtime opens around such a loop.
+                // LLVM's runtime opens a group around such a loop.
                 Found::Near if region.kind == RegionKind::Taskgroup => at(RegionKind::Taskloop),
                 found => found,
             };
@@ -317,13 +320,13 @@ fn find_by_lines(
     find_last_acts(profile, wanted, found, sources, meanings);
 }
 
-/// Where the call of a region returns to, as it was measured.
+/// The return address of a region's call, as measured.
 fn offset(region: &Region) -> u64 {
     region.code.as_ref().map_or(0, |code| code.offset)
 }
 
-/// Finds the constructs of calls that bodies make as their last act: such a call stands one
-/// byte behind the one that its body was passed in.
+/// Finds the constructs of calls that bodies make as their last act. The address of such a call
+/// is one byte behind the call to which its body was passed.
 fn find_last_acts<'a>(
     profile: &mut Profile,
     wanted: &'a [Wanted],
@@ -331,7 +334,7 @@ fn find_last_acts<'a>(
     sources: &mut Sources,
     meanings: &mut [Meaning],
 ) {
-    // A body that is called so may call others.
+    // A body that is found in this way may call others.
     let mut behind: Vec<&'a Wanted> = wanted.iter().collect();
     behind.sort_by_key(|one| offset(&profile.regions[one.region]));
     for one in behind {
@@ -357,7 +360,7 @@ fn find_last_acts<'a>(
             &constructs.all[body],
             region.kind,
         );
-        // What is called elsewhere is not called there.
+        // A construct with another call has no call here.
         if let Found::Certain(number) = last
             && !found
                 .values()
@@ -374,7 +377,7 @@ fn find_last_acts<'a>(
     }
 }
 
-/// The worksharing of a combined construct is a part of that.
+/// Records that the worksharing of a combined construct is a part of that construct.
 fn note_part(kind: RegionKind, construct: &Descriptor, meaning: &mut Meaning) {
     let is_combined = construct.kind().is_some_and(RegionKind::is_parallel);
     if is_combined && matches!(kind, RegionKind::Loop | RegionKind::Sections) {
@@ -392,7 +395,7 @@ fn find_bodies(profile: &mut Profile, wanted: &[Wanted], sources: &mut Sources) 
                 region.kind,
                 RegionKind::TaskExec | RegionKind::UntiedTaskExec
             );
-        // Not of a function that is compiled into it.
+        // The body must not be a function that is inlined into this one.
         let is_own = |frame: &&Frame| frame.function.contains(GNU_BODY);
         let Some(frame) = one.frames.last().filter(is_own).filter(|_| is_body) else {
             continue;
@@ -433,8 +436,8 @@ fn find_calls(
         if region.directive.is_some() {
             continue;
         }
-        // Only the outermost function has calls of its own for certain; what was compiled
-        // into it has them if it has constructs.
+        // Only the outermost function is certain to have calls of its own. An inlined function
+        // has calls if it has constructs.
         let is_of = |frame: &&Frame| {
             let key = (one.code.module.clone(), frame.function.clone());
             let all = &sources.of(&frame.file).all;
@@ -463,7 +466,7 @@ fn find_calls(
             }),
             is_head(region),
         );
-        // A call that returns to us was the last that its body made.
+        // A call that returns to the library was the last act of a body.
         let is_last = starts.contains(&(&one.code.module, one.code.offset));
         let call = match is_last {
             true => Call {
@@ -525,7 +528,7 @@ fn find_calls(
     }
 }
 
-/// Makes a region that of a construct.
+/// Turns a region into that of a construct.
 fn set(region: &mut Region, construct: &Descriptor) {
     let end = construct.end_lines();
     let construct = construct.clone();

@@ -1,5 +1,5 @@
-//! What regions mean for the tree of call paths, once their constructs are known: a loop
-//! may be one with its parallel region, and a barrier the end of a construct.
+//! Adapts the tree of call paths once the constructs of its regions are known: a loop may be
+//! one with its parallel region, and a barrier may be the end of a construct.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use profile::identity::identities;
 use profile::model::{Node, Profile, Row, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-/// What a region was found to be.
+/// The role of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// A construct of its own.
     Itself,
-    /// The worksharing of a combined parallel region: that has its time.
+    /// The worksharing of a combined parallel region, which contains its time.
     PartOfItsParallel,
-    /// The barrier at the end of the construct that it now is.
+    /// The barrier at the end of the construct that the region now stands for.
     Barrier,
-    /// No construct: what is below it is of what is around it.
+    /// No construct: the nodes below it belong to the node around it.
     Nothing,
 }
 
-/// Changes the tree as the meanings of its regions want it.
+/// Changes the tree according to the meanings of its regions.
 pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
     let identities = identities(&profile.regions);
     let is_in_own = |node: &Node, parent: &Node| {
@@ -36,7 +36,7 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
             add_barrier(&node.rows, &mut parent.rows);
         }
     }
-    // Nodes of constructs that are there apart from their barrier.
+    // Constructs that have nodes apart from those of their barriers.
     let own: BTreeSet<_> = profile
         .nodes
         .iter()
@@ -64,7 +64,7 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
                 .collect();
         }
     }
-    // What is told of each instance of such a region is of none of its construct.
+    // The data about instances of other regions does not apply to the construct.
     let is_construct = |region: usize| meanings[region] == Meaning::Itself;
     profile
         .distributions
@@ -80,8 +80,8 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
     });
 }
 
-/// Has regions that turned out to be no construct, or only calls of one that is there, be
-/// the same as another one: who merges equal regions then has none of them left.
+/// Makes empty regions copies of another region: those that are no construct, or only calls of
+/// another construct. The merging of equal regions then removes them.
 pub(super) fn drop_empty(profile: &mut Profile) {
     let ran: BTreeSet<usize> = profile.nodes.iter().map(|node| node.region).collect();
     let Some(other) = ran.first().map(|first| profile.regions[*first].clone()) else {
@@ -89,7 +89,7 @@ pub(super) fn drop_empty(profile: &mut Profile) {
     };
     for (index, region) in profile.regions.iter_mut().enumerate() {
         let is_unknown = region.directive.is_none() && region.code.is_some();
-        // What ends a lock is counted with what set it.
+        // A routine that releases a lock is counted with the one that set it.
         if is_unknown
             && !matches!(region.kind, RegionKind::Lock | RegionKind::Function)
             && !ran.contains(&index)
@@ -99,7 +99,7 @@ pub(super) fn drop_empty(profile: &mut Profile) {
     }
 }
 
-/// Takes what threads waited at the end of a construct out of its work.
+/// Moves the waiting time at the end of a construct out of the construct's work.
 fn add_barrier(barrier: &[Row], construct: &mut [Row]) {
     for waited in barrier {
         let mut own = construct.iter_mut();
@@ -110,7 +110,7 @@ fn add_barrier(barrier: &[Row], construct: &mut [Row]) {
     }
 }
 
-/// The row of a barrier as one of the construct that it ends.
+/// Converts the row of a barrier to one of the construct that it ends.
 fn as_barrier(row: &Row, has_own: bool) -> Row {
     let main = Span {
         count: if has_own { 0 } else { row.main.count },
@@ -122,11 +122,11 @@ fn as_barrier(row: &Row, has_own: bool) -> Row {
         .with_counters(row.counters().to_vec())
 }
 
-/// Removes nodes that are one with their parents; what is below them is then below those.
+/// Removes nodes that are one with their parents. The nodes below them move up to the parents.
 fn remove_parts(nodes: &mut Vec<Node>, is_part: impl Fn(&Node, &Node) -> bool) {
     let mut places: Vec<usize> = Vec::with_capacity(nodes.len());
     let mut kept: Vec<Node> = Vec::with_capacity(nodes.len());
-    // Parents stand in front: those that were removed have their own parent's place.
+    // Parents come first. A removed node gets the place of its own parent.
     let mut within: Vec<Option<PseudoRegion>> = Vec::with_capacity(nodes.len());
     for (index, node) in nodes.iter().enumerate() {
         let parent = node.parent.map(|parent| &nodes[parent]);

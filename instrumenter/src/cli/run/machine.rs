@@ -1,8 +1,8 @@
-//! What the machine code of a module says of a call of the OpenMP runtime.
+//! Reads a module's machine code for information about a call of the OpenMP runtime.
 //!
-//! A compiler makes a jump of the last call in a function. What is called so returns to where
-//! that function was called, and the jump is looked up here: without an address of its own
-//! such a call would have the line of another one.
+//! A compiler turns the last call in a function into a jump. A function called in this way
+//! returns to the caller of that function, and the jump is looked up here. Without this
+//! look-up, such a call would have the line of another call.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -18,22 +18,22 @@ use profile::region_kind::RegionKind as K;
 /// The code of a module.
 #[derive(Debug)]
 pub(super) struct Machine {
-    /// Sections with code, and where they are.
+    /// Sections with code, each with its address.
     code: Vec<(u64, Vec<u8>)>,
-    /// Names of what is called in other modules: by the places that their addresses are in.
+    /// Names of functions in other modules, by the slots that contain their addresses.
     slots: HashMap<u64, String>,
     /// Begin and end of each function.
     functions: Vec<(u64, u64)>,
 }
 
-/// What a call or jump leads to.
+/// The target of a call or jump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Target {
     Function(u64),
     Named(String),
 }
 
-/// No chain of jumps from function to function is longer in code that people write.
+/// The longest chain of jumps between functions that is followed; real code has shorter ones.
 const LONGEST_CHAIN: usize = 8;
 
 impl Machine {
@@ -79,13 +79,13 @@ impl Machine {
         })
     }
 
-    /// Whether it calls a function in another module whose name begins so.
+    /// Whether it calls a function in another module whose name begins like this.
     pub(super) fn calls(&self, start: &str) -> bool {
         self.slots.values().any(|name| name.starts_with(start))
     }
 
-    /// The jumps that a call may be which returns to `back`, if it was made by the last act of
-    /// a function that was called there; none if that is not certain.
+    /// The jumps that may be the call that returns to `back`, if the call was the last act of a
+    /// function called there. Empty if that is not certain.
     pub(super) fn tail_calls(&self, back: u64, wanted: &[&str]) -> BTreeSet<u64> {
         match self.called_before(back) {
             Some(Target::Function(function)) => self.last_acts(function, wanted),
@@ -93,8 +93,8 @@ impl Machine {
         }
     }
 
-    /// The jumps to functions of these names in which a function ends, itself or by others;
-    /// none if not all ends are known.
+    /// The jumps to functions of these names with which a function ends, directly or through
+    /// other functions. Empty if not all of its ends are known.
     pub(super) fn last_acts(&self, function: u64, wanted: &[&str]) -> BTreeSet<u64> {
         self.known_last_acts(function, wanted).unwrap_or_default()
     }
@@ -117,7 +117,7 @@ impl Machine {
                         found.insert(at);
                     }
                     Target::Named(name) if is_of_runtime(&name) => {}
-                    // It may end in a call of the runtime as well.
+                    // That function may end with a call of the runtime, too.
                     Target::Named(_) => return None,
                 }
             }
@@ -125,7 +125,7 @@ impl Machine {
         Some(found)
     }
 
-    /// What the call leads to that returns to an address.
+    /// The target of the call that returns to an address.
     fn called_before(&self, back: u64) -> Option<Target> {
         let start = back.checked_sub(5)?;
         match self.bytes(start, 6).or_else(|| self.bytes(start, 5))? {
@@ -134,7 +134,7 @@ impl Machine {
         }
     }
 
-    /// The jumps that lead out of a function; none if not all are known.
+    /// The jumps that lead out of a function. None if not all of them are known.
     fn jumps_out_of(&self, function: u64) -> Option<Vec<(u64, Target)>> {
         let (begin, end) = self.function(function)?;
         let size = usize::try_from(end - begin).ok()?;
@@ -145,7 +145,7 @@ impl Machine {
             let (length, distance) = match &code[at..] {
                 [0xE9, distance @ ..] => (5, distance),
                 [0x0F, 0x80..=0x8F, distance @ ..] => (6, distance),
-                // To an address that was computed, which may be a function.
+                // A jump to a computed address, which may be a function.
                 [0xFF, 0xE0..=0xE7, ..] => return None,
                 [0xFF, 0x25, distance @ ..] => {
                     let slot = here.wrapping_add(6).wrapping_add(relative(distance)?);
@@ -165,7 +165,8 @@ impl Machine {
         Some(jumps)
     }
 
-    /// What begins at an address: a function, or what calls one in another module.
+    /// The function that begins at an address, or the one in another module that a stub at this
+    /// address calls.
     fn at(&self, address: u64) -> Option<Target> {
         if self.function(address).is_some() {
             return Some(Target::Function(address));
@@ -191,7 +192,7 @@ impl Machine {
     }
 }
 
-/// How far a jump goes from behind itself.
+/// The distance of a jump, from the end of its instruction.
 fn relative(bytes: &[u8]) -> Option<u64> {
     let bytes: [u8; 4] = bytes.get(..4)?.try_into().ok()?;
     Some(i64::from(i32::from_le_bytes(bytes)).cast_unsigned())
@@ -203,8 +204,8 @@ fn is_of_runtime(name: &str) -> bool {
         .any(|start| name.starts_with(start))
 }
 
-/// Functions of runtimes that a region of a kind is a call of, where that may be the last
-/// act of a function; `routine` is that of a lock.
+/// Functions of the runtimes that implement a region of this kind and may be called as the last
+/// act of a function. `routine` is the routine of a lock.
 pub(super) fn entries(kind: K, routine: Option<&str>) -> Vec<&str> {
     match kind {
         K::Parallel => vec!["__kmpc_fork_call"],
@@ -226,8 +227,8 @@ pub(super) fn entries(kind: K, routine: Option<&str>) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    /// A function at 0x100 that ends in a jump to the one at 0x110, which ends in one to the
-    /// stub at 0x200; a call of the first at 0x120.
+    /// A function at 0x100 that ends in a jump to the one at 0x110, which ends in a jump to the
+    /// stub at 0x200. The first function is called at 0x120.
     fn machine(second: &[u8]) -> Machine {
         let mut code = vec![0x90; 0x110];
         let mut put = |at: usize, bytes: &[u8]| {
@@ -251,7 +252,7 @@ mod tests {
         let only = BTreeSet::from([0x111]);
         assert_eq!(machine.tail_calls(0x125, &wanted), only);
         assert_eq!(machine.last_acts(0x110, &wanted), only);
-        // No other entry is meant, and behind other bytes there is no call.
+        // Other entries are not wanted, and behind other bytes there is no call.
         let barrier = entries(K::Barrier, None);
         assert!(machine.tail_calls(0x125, &barrier).is_empty());
         assert!(machine.tail_calls(0x124, &wanted).is_empty());

@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     command: Vec<OsString>,
 }
 
-/// What shells end with if a program is not there, or can't be run.
+/// The status that shells use if a program does not exist or can't be run.
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Looks up the regions of what was written, and tells of it.
+/// Completes the regions of the written profiles, and reports these profiles.
 fn finish(preload: &preload::Preload) {
     let listed = preload.listed();
     if listed.is_empty() && preload.is_wanted() {
@@ -102,7 +102,7 @@ fn finish(preload: &preload::Preload) {
     }
 }
 
-/// Looks up the regions of a profile, and saves it again.
+/// Completes the regions of a profile, and saves it again.
 fn complete(path: &Path) -> Result<Saved, String> {
     let mut profile = profile::load::load(path).map_err(|error| error.to_string())?;
     super::functions::locate(&mut profile);
@@ -122,7 +122,7 @@ fn complete(path: &Path) -> Result<Saved, String> {
     save_over(&profile, &options, &earlier).map_err(|error| error.to_string())
 }
 
-/// A path as it is shown: relative where it lies below the current directory.
+/// A path for display: relative if it is below the current directory.
 fn short(path: &Path) -> &Path {
     std::env::current_dir()
         .ok()

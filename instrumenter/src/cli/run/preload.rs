@@ -1,4 +1,4 @@
-//! The library that is loaded before the program, and the list of the profiles that it
+//! The library that is loaded before the program, and the list of the profiles that the program
 //! writes.
 
 use std::ffi::{OsStr, OsString};
@@ -10,10 +10,10 @@ use profile::save::LIST;
 
 use crate::wrapper::library;
 
-/// The dynamic linker's list of what is loaded before a program.
+/// The variable with the libraries that the dynamic linker loads before a program.
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// What is there for one run.
+/// The files for one run.
 #[derive(Debug)]
 pub(super) struct Preload {
     library: PathBuf,
@@ -39,7 +39,8 @@ pub(super) fn prepare() -> Result<Preload, String> {
 }
 
 impl Preload {
-    /// Has the library loaded before a program, in front of what the user has loaded.
+    /// Makes the dynamic linker load the library before a program, in front of the libraries
+    /// that the user has in this variable.
     pub(super) fn add_to(&self, command: &mut Command) {
         let before = std::env::var_os(PRELOAD).filter(|before| !before.is_empty());
         let mut words = vec![self.library.clone().into_os_string()];
@@ -54,7 +55,7 @@ impl Preload {
         switch.and_then(|value| profile::environment::truth(&value)) != Some(false)
     }
 
-    /// The profiles that were written; what is no path stands for a program that
+    /// The profiles that were written. An entry that is not a path stands for a program that
     /// measures itself.
     pub(super) fn listed(&self) -> Vec<PathBuf> {
         let list = std::fs::read(self.list.path()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is to be run, and why it can't be measured, told before it is run.
+//! Finds the program to be run, and tells beforehand why it can't be measured.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Refusal {
     /// A line for the user.
     pub(super) message: String,
-    /// Whether there is no such program.
+    /// Whether the program does not exist.
     pub(super) is_missing: bool,
 }
 
@@ -72,7 +72,7 @@ fn is_program(about: &Metadata) -> bool {
     about.is_file() && about.permissions().mode() & 0o111 != 0
 }
 
-/// Whether the system would run it with rights that the user does not have.
+/// Whether the system would run it with privileges that the user does not have.
 fn is_lent(about: &Metadata) -> bool {
     let us = File::open("/proc/self").and_then(|own| own.metadata());
     let (user, group) = us.map_or((0, 0), |own| (own.uid(), own.gid()));
@@ -80,7 +80,7 @@ fn is_lent(about: &Metadata) -> bool {
     mode & SET_USER != 0 && about.uid() != user || mode & SET_GROUP != 0 && about.gid() != group
 }
 
-/// What an ELF file is.
+/// The kind of an ELF file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Executable {
     /// The dynamic linker starts it.
@@ -92,9 +92,9 @@ enum Executable {
 }
 
 impl Executable {
-    /// What a file is; none if it is no ELF file, such as a script.
+    /// The kind of a file; none if it is not an ELF file, such as a script.
     fn read(path: &Path) -> Option<Self> {
-        /// More than header and program headers of any program have.
+        /// Larger than header and program headers of any program.
         const BEGINNING: u64 = 1 << 16;
         let mut bytes = Vec::new();
         let file = File::open(path).ok()?;

@@ -1,4 +1,4 @@
-//! What our own parser finds in the sources that debug information names.
+//! Reads the constructs of the sources that debug information names, with our own parser.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -12,13 +12,13 @@ use crate::{Options, instrument};
 #[derive(Debug, Default)]
 pub(super) struct Constructs {
     pub(super) all: Vec<Descriptor>,
-    /// Whether macros may make more of them.
+    /// Whether macros may make more constructs.
     pub(super) may_be_more: bool,
-    /// Lines between which constructs stand that the preprocessor may leave out.
+    /// Ranges of lines with constructs that the preprocessor may leave out.
     branches: Vec<[u32; 2]>,
 }
 
-/// Lines of each file that a compiler made code of.
+/// The lines of each file for which the compiler made code.
 pub(super) type Compiled = BTreeMap<String, BTreeSet<u32>>;
 
 /// Sources that were read.
@@ -26,7 +26,7 @@ pub(super) type Compiled = BTreeMap<String, BTreeSet<u32>>;
 pub(super) struct Sources(HashMap<String, Rc<Constructs>>);
 
 impl Sources {
-    /// The constructs of a source; none of one that is not there.
+    /// The constructs of a source; empty if the source does not exist.
     pub(super) fn of(&mut self, file: &str) -> Rc<Constructs> {
         if let Some(known) = self.0.get(file) {
             return Rc::clone(known);
@@ -41,7 +41,7 @@ impl Sources {
         !self.of(file).branches.is_empty()
     }
 
-    /// Removes the constructs that the preprocessor left out.
+    /// Removes the constructs that the preprocessor has left out.
     pub(super) fn remove_left_out(&mut self, compiled: &Compiled) {
         for (file, lines) in compiled {
             if let Some(known) = self.0.get_mut(file).and_then(Rc::get_mut) {
@@ -52,8 +52,9 @@ impl Sources {
 }
 
 impl Constructs {
-    /// Of a branch that was left out there is no code. Where a directive stands in it alone,
-    /// nothing shows whether it was: then only lines are certain.
+    /// Removes constructs in branches without code, which were left out. If a branch has only a
+    /// directive without a body, nothing shows whether it was left out. Then only lines are
+    /// certain.
     fn remove_left_out(&mut self, compiled: &BTreeSet<u32>) {
         let Self {
             all,
@@ -76,7 +77,7 @@ impl Constructs {
     }
 }
 
-/// The lines between the preprocessor's conditionals that hold any of these lines.
+/// The ranges of lines between conditionals of the preprocessor that contain a construct.
 fn branches(source: &str, constructs: &[Descriptor]) -> Vec<[u32; 2]> {
     let mut found = Vec::new();
     let mut open: Vec<u32> = Vec::new();

@@ -1,8 +1,9 @@
 //! Runs a program with several numbers of threads, and collects its profiles.
 //!
-//! Each run has a directory of its own for what it writes. The runs with one number of
-//! threads do not follow each other, so that a machine that is busy for a while does not
-//! slow down one of them alone. The program's input, output and errors are left as they are.
+//! Each run has a directory of its own for the files that it writes. The runs with the same
+//! number of threads don't follow each other directly. So if the machine is busy for a while,
+//! that does not slow down only one number of threads. The program's input, output and errors
+//! are not changed.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,16 +15,16 @@ use profile::model::Profile;
 use super::Failure;
 use crate::diagnostic::file_error;
 
-/// What to run, and how.
+/// The program to run, and the way to run it.
 #[derive(Debug)]
 pub(super) struct Runs<'a> {
     /// The program, and its arguments.
     pub(super) command: &'a [OsString],
     /// The numbers of threads.
     pub(super) threads: &'a [u32],
-    /// How often with each.
+    /// The number of runs with each number of threads.
     pub(super) repeat: u32,
-    /// Where the profiles are kept.
+    /// The directory where the profiles are kept.
     pub(super) keep: Option<&'a Path>,
 }
 
@@ -50,7 +51,7 @@ pub(super) fn all(runs: &Runs<'_>) -> Result<Vec<Profile>, Failure> {
     Ok(profiles)
 }
 
-/// `4 threads`.
+/// Spells a number of threads: `4 threads`.
 fn of(threads: u32) -> String {
     format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
 }
@@ -119,8 +120,8 @@ fn saved(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(paths)
 }
 
-/// The profile of a run: of the ranks of a job together, or of several processes that of
-/// the one that had most to do.
+/// The profile of a run. For the ranks of a job it is the merged one; for several other
+/// processes it is that of the process with the most work.
 fn profile_of(paths: &[PathBuf]) -> Result<Profile, String> {
     let load = |path: &PathBuf| {
         let profile = super::super::load(path).map_err(|failure| failure.message)?;

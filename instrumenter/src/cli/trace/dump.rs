@@ -12,7 +12,7 @@ use trace::replay::{Event, Instance, Listener, LoopInstance, Open, Role, path, r
 
 use super::{Failure, failure, print};
 
-/// Regions that are open deeper are not indented further.
+/// The largest depth that is indented.
 const DEEPEST_INDENT: usize = 40;
 
 /// Arguments of `romp trace dump TRACE`.
@@ -108,7 +108,7 @@ impl Listener for Dump<'_> {
     }
 }
 
-/// What is known of an event besides its name and region.
+/// The data of an event besides its name and region.
 type Facts = Map<String, Value>;
 
 /// The name of an event.
@@ -237,7 +237,7 @@ fn loop_facts(instance: &LoopInstance) -> Facts {
     facts
 }
 
-/// The label of the task's execution around the innermost region.
+/// The label of the execution of the task around the innermost region.
 fn task_around(open: &[Open]) -> Option<u64> {
     let (_, around) = open.split_last()?;
     let task = around.iter().rev().find(|open| open.is_task())?;
@@ -255,13 +255,13 @@ fn lock_name(op: Op) -> &'static str {
     }
 }
 
-/// A loop's instance: the label of the team, and a number.
+/// An instance of a loop: the label of the team, and a number.
 pub(super) fn loop_instance((team, number): Instance) -> Value {
     let (stream, team) = label_parts(team);
     json!(format!("{stream}:{team}.{number}"))
 }
 
-/// A label as it is written: stream and number.
+/// A label in written form: stream and number.
 pub(super) fn label(label: u64) -> Value {
     let (stream, number) = label_parts(label);
     json!(format!("{stream}:{number}"))

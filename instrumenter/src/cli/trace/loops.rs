@@ -9,11 +9,11 @@ use trace::read::Trace;
 
 use super::{Failure, failure, print};
 
-/// Columns of a picture.
+/// The columns of a picture.
 const COLUMNS: usize = 64;
-/// The share of a loop's time that may be beyond the medians without a word.
+/// The share of a loop's time beyond the medians up to which no remark is made.
 const ONCE: f64 = 0.1;
-/// What a column is drawn with, from nothing to the highest.
+/// The characters for a column, from nothing to the highest.
 const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Arguments of `romp trace loops TRACE`.
@@ -47,7 +47,7 @@ pub(super) fn run(trace: &Trace, arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
-/// What the clock counts: nothing is told finer.
+/// The length of a clock's tick, as text. No time is known more precisely.
 pub(super) fn tick(trace: &Trace) -> String {
     time(trace.ns_of_parts(1.0))
 }
@@ -131,7 +131,7 @@ fn picture(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::
     writeln!(out)
 }
 
-/// What is the finest that the trace tells of a loop: iterations, and time.
+/// The finest resolution of a loop in the trace: iterations, and time.
 fn resolution(trace: &Trace, known: &Loop) -> String {
     let tick = tick(trace);
     match known.largest_chunk.max(known.per_cell) {

@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let trace = opened(of)?;
             progress::shown(&trace, || export::run(&trace, &of.how))
         }
-        // Says itself what is incomplete: that is a fault.
+        // The command itself reports an incomplete trace, as an error.
         Command::Check(of) => {
             let trace = open(&of.file)?;
             progress::shown(&trace, || check(&trace))

@@ -8,15 +8,15 @@ use clap::Subcommand;
 
 use super::Command;
 
-/// The words of romp's command line, with the command of `romp trace` in front of the file.
-/// A file without a command is an error that shows how it is meant.
+/// Puts the command of `romp trace` in front of the file. A file without a command is an error
+/// that shows a likely command.
 pub(in crate::cli) fn command_first(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
     let is_trace = words.first().is_some_and(|word| word == "trace");
     let Some(file) = words.get(1).filter(|file| is_trace && is_file(file)) else {
         return Ok(words);
     };
     match words.get(2) {
-        // A command that is misspelt is told of with the one that is nearest.
+        // If the command is misspelt, clap reports it with the most similar command.
         Some(command) if !is_option(command) => words.swap(1, 2),
         _ => {
             let file = file.display();
@@ -32,7 +32,7 @@ pub(in crate::cli) fn command_first(mut words: Vec<OsString>) -> Result<Vec<OsSt
     Ok(words)
 }
 
-/// Whether it is the trace rather than a command: commands win, whatever files there are.
+/// Whether a word is the trace and not a command. Commands have priority, whatever files exist.
 fn is_file(word: &OsString) -> bool {
     let is_command = word
         .to_str()
@@ -67,7 +67,7 @@ mod tests {
         for (given, expected) in [
             ("trace a.trace dump -f json", "trace dump a.trace -f json"),
             ("trace dump a.trace -f json", "trace dump a.trace -f json"),
-            // Files may be named as commands are.
+            // Files may have the names of commands.
             ("trace dump check", "trace dump check"),
             ("trace a.trace dmup", "trace dmup a.trace"),
             ("trace --help", "trace --help"),

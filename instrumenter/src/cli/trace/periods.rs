@@ -47,7 +47,7 @@ fn text(trace: &Trace, period: &Period, out: &mut dyn Write) -> io::Result<()> {
             }
             None => format!("iterations from {first}"),
         },
-        // The creation is what a dump names; in Fortran it is not known.
+        // A dump names the creation. In Fortran the creation is not known.
         Executed::Task { label, created: 0 } => format!("task executed as {}", name(label)),
         Executed::Task { created, .. } => format!("task {}", name(created)),
     };

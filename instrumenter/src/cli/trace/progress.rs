@@ -1,4 +1,4 @@
-//! A bar on the terminal while much is read.
+//! A progress bar on the terminal while a large trace is read.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use trace::read::Trace;
 
-/// What takes less has no bar.
+/// Shorter work has no bar.
 const SOON: Duration = Duration::from_millis(500);
 const OFTEN: Duration = Duration::from_millis(100);
 
@@ -25,7 +25,7 @@ pub(super) fn shown<R>(trace: &Trace, work: impl FnOnce() -> R) -> R {
                 bar.set_style(style);
             }
             loop {
-                // A second pass starts again.
+                // In a second pass the bar starts again.
                 bar.set_position(trace.pages_read() % bar.length().unwrap_or(1).max(1));
                 if is_done.recv_timeout(OFTEN) != Err(RecvTimeoutError::Timeout) {
                     break;

@@ -10,9 +10,9 @@ use trace::read::Trace;
 use super::loops::tick;
 use super::{Failure, failure, print};
 
-/// How many times the median wait makes one unusual.
+/// A wait of this many times the median is unusual.
 const ODD: u64 = 10;
-/// Lines for what a barrier or a lock is about.
+/// The largest number of lines about the causes of waits at a barrier or a lock.
 const LINES: usize = 5;
 
 pub(super) fn run(trace: &Trace) -> Result<(), Failure> {
@@ -26,7 +26,7 @@ pub(super) fn run(trace: &Trace) -> Result<(), Failure> {
         let tick = tick(trace);
         writeln!(out, "resolution: each wait; the clock counts {tick}")?;
         if !resources.is_empty() {
-            // A tick may be a part of a nanosecond.
+            // A tick may be shorter than a nanosecond.
             let least = scale.to_ns(WAITED);
             writeln!(
                 out,
@@ -64,7 +64,7 @@ fn ms(trace: &Trace, ticks: u64) -> String {
     format!("{:.3} ms", trace.scale().to_ns(ticks) as f64 / 1e6)
 }
 
-/// How often, and how long: the median is not moved by what happened once.
+/// The number of waits and their times. A single event does not change the median.
 fn times(trace: &Trace, times: &Times) -> String {
     let (median, sum) = (ms(trace, times.median()), ms(trace, times.sum()));
     match times.count() {

@@ -1,9 +1,9 @@
 //! Directives that are written as attributes: `[[omp::directive(...)]]`,
 //! `[[omp::decl(...)]]`, `[[omp::sequence(...)]]`, also with `using omp:`.
 //!
-//! The directives of a sequence stand between the same brackets, where no
-//! statement fits. Each becomes a record of its own that says how the text
-//! around it has to change, so that each has brackets of its own:
+//! The directives of a sequence share one pair of brackets, with no room for a statement
+//! between them. Each directive becomes a record of its own. The record says how to change the
+//! text around the directive so that it gets brackets of its own:
 //!
 //! ```text
 //! [[omp::sequence(directive(parallel), directive(for))]]
@@ -31,7 +31,7 @@ pub(super) fn from_attributes(text: &[u8], code: &[Token]) -> Vec<RawDirective> 
     let mut begin = 0;
     while begin < code.len() {
         let last = closing[begin].filter(|_| opens(begin) && opens(begin + 1));
-        // `]]` ends what `[[` begins.
+        // The last two brackets must be the `]]` that belongs to the `[[`.
         let end = last.map(|last| last + 1);
         let end = end.filter(|end| *end >= begin + 4 && code[end - 2].is(b']'));
         let list = end.map(|end| List {
@@ -56,27 +56,27 @@ pub(super) fn from_attributes(text: &[u8], code: &[Token]) -> Vec<RawDirective> 
 /// A list of attributes: `[[`, items, `]]`.
 struct List<'t> {
     text: &'t [u8],
-    /// From the first bracket on.
+    /// The tokens of the text from the first bracket on.
     tokens: &'t [Token],
-    /// For each of them the index of what closes it, among all tokens of the text.
+    /// For each of these tokens the index of its closing bracket, among all tokens of the text.
     closing: &'t [Option<usize>],
     /// The index of the first bracket among all tokens of the text.
     begin: usize,
     /// The index behind the last bracket.
     end: usize,
-    /// Whether a statement may begin with it.
+    /// Whether a statement may begin with the list.
     begins_statement: bool,
 }
 
-/// Sequences in sequences are followed so far.
+/// The largest depth of sequences within sequences that is followed.
 const DEEPEST: usize = 16;
 
 /// A directive in a list.
 struct Member {
-    /// Indices of what names it: its own name and those of the sequences that
-    /// begin with it.
+    /// Indices of the tokens that name the directive: its own name and the names of the
+    /// sequences that begin with it.
     head: Range<usize>,
-    /// Indices of what stands in its parentheses.
+    /// Indices of the tokens in its parentheses.
     arguments: Range<usize>,
 }
 
@@ -87,7 +87,7 @@ impl List<'_> {
             .is_some_and(|token| text_of(self.text, token) == word)
     }
 
-    /// None if no attribute is OpenMP's.
+    /// The records of the list's directives. None if no attribute is OpenMP's.
     fn records(&self) -> Option<Vec<RawDirective>> {
         let inner = 2..self.end - 2;
         let using = self.is(2, "using") && self.is(3, "omp") && self.tokens[4].is(b':');
@@ -103,14 +103,14 @@ impl List<'_> {
             self.members(item.clone(), item.start, DEEPEST, &mut members)?;
         }
         let sequence = members.len() > 1 || self.holds_sequence(&members);
-        // Those in front stay with the first directive, those behind with the last.
+        // Attributes in front stay with the first directive, attributes behind with the last.
         let first = items.iter().position(&own)?;
         let last = items.iter().rposition(&own)?;
         let between = items[first..=last].iter().any(|item| !own(item));
         let frozen =
             (sequence && between).then_some("another attribute stands between its directives");
         let others_from = items.get(last + 1).map(|_| items[last].end);
-        // Such an attribute is refused or ignored: it is of a type or of a name.
+        // Such an attribute belongs to a type or a name; compilers refuse or ignore it.
         let misplaced = (!self.begins_statement).then_some("no statement begins with it");
         let (start, end) = (self.tokens[0].start(), self.tokens[self.end - 1].end());
         let semicolon = self.tokens.get(self.end).filter(|token| token.is(b';'));
@@ -161,13 +161,13 @@ impl List<'_> {
         items
     }
 
-    /// The index behind the bracket that closes one.
+    /// The index behind the bracket that closes the one at `open`.
     fn behind(&self, open: usize) -> Option<usize> {
         Some((*self.closing.get(open)?)? + 1 - self.begin)
     }
 
-    /// Adds the directives of an item; `head` is where what names the first of
-    /// them begins.
+    /// Adds the directives of an item. `head` is the first token that belongs to the name of
+    /// the first directive.
     fn members(
         &self,
         item: Range<usize>,
@@ -204,9 +204,9 @@ impl List<'_> {
         members.iter().any(in_head)
     }
 
-    /// What gives a directive brackets of its own. White space stays as it is:
-    /// there may be lines in it. Behind the last one other attributes may stand, from the
-    /// comma with that index on.
+    /// The edits that give a directive brackets of its own. White space stays as it is, since
+    /// it may contain line breaks. Other attributes may follow the last directive, from the
+    /// comma at the index `others_from` on.
     fn edits(
         &self,
         member: &Member,
@@ -217,7 +217,7 @@ impl List<'_> {
         let mut head = member.head.clone();
         let mut edits = Edits::new();
         let opening = match first {
-            // `[[omp::` and `[[using omp:` stay.
+            // `[[omp::` or `[[using omp:` stays in front of the first directive.
             true => {
                 head.start += if self.is(head.start, "omp") { 2 } else { 0 };
                 "directive"
@@ -229,7 +229,7 @@ impl List<'_> {
         let closing = match () {
             () if next.is_none() && others_from.is_some() => "",
             () if next.is_none() => "]]",
-            // One that stands alone ends with an empty statement.
+            // A directive that stands alone needs an empty statement after it.
             () if self.stands_alone(member) => "]];",
             () => "]]",
         };
@@ -252,14 +252,14 @@ impl List<'_> {
     }
 }
 
-/// Whether a statement may begin behind tokens.
+/// Whether a statement may begin after these tokens.
 fn begins_statement(text: &[u8], before: &[Token]) -> bool {
     let Some(last) = before.last() else {
         return true;
     };
     match last.kind {
         TokenKind::Identifier => ["else", "do"].contains(&text_of(text, last).as_str()),
-        // Behind other attributes, but not behind an array's size.
+        // A statement may begin behind other attributes (`]]`), but not behind an array's size.
         TokenKind::Punctuation(b']') => before.iter().rev().nth(1).is_some_and(|t| t.is(b']')),
         TokenKind::Punctuation(mark) => b";{}):".contains(&mark),
         _ => false,
@@ -268,7 +268,8 @@ fn begins_statement(text: &[u8], before: &[Token]) -> bool {
 
 type Edits = Vec<(Range<usize>, &'static str)>;
 
-/// The index of the bracket that closes each one, whatever its kind; a semicolon ends all.
+/// The index of the closing bracket of each opening one. The kinds of brackets are not
+/// compared. A semicolon leaves all open brackets without a partner.
 fn closing(code: &[Token]) -> Vec<Option<usize>> {
     let mut closing = vec![None; code.len()];
     let mut open: Vec<usize> = Vec::new();

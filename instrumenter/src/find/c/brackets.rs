@@ -2,21 +2,21 @@
 
 use super::lexer::{Token, TokenKind};
 
-/// No partner. A text that tokens can describe has fewer of them.
+/// Marks a bracket without a partner. A text has fewer tokens than this number.
 const NONE: u32 = u32::MAX;
 
 /// The partners of all brackets in a row of tokens.
 #[derive(Debug)]
 pub(super) struct Brackets {
     closing: Vec<u32>,
-    /// For each token the opening bracket of the innermost pair that it is in; what closes a
-    /// pair is in it.
+    /// For each token the opening bracket of the innermost pair around it. A closing bracket
+    /// counts as inside its own pair.
     around: Vec<u32>,
 }
 
 impl Brackets {
-    /// Pairs brackets. What is open where two don't pair has no partner: what
-    /// follows there can't be told.
+    /// Pairs brackets. Where two brackets don't pair, all brackets open at that point get no
+    /// partner, since the text behind them can't be judged.
     pub(super) fn new(tokens: &[Token]) -> Self {
         let mut closing = vec![NONE; tokens.len()];
         let mut open: Vec<(u8, usize)> = Vec::new();
@@ -38,8 +38,8 @@ impl Brackets {
         Self { closing, around }
     }
 
-    /// The innermost pair around a token, by the index of what opens it. Behind the last token
-    /// there is none.
+    /// The innermost pair around a token, by the index of its opening bracket. Behind the last
+    /// token there is none.
     pub(super) fn around(&self, at: usize) -> Option<usize> {
         let opening = self.around.get(at).filter(|index| **index != NONE)?;
         Some(*opening as usize)

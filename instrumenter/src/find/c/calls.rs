@@ -9,7 +9,7 @@ use super::text_of;
 use crate::find::{Branch, FoundCall, Function, first_argument};
 use crate::openmp::api::{self, RoutineRow};
 
-/// A call before its function is known.
+/// A call whose function is not known yet.
 pub(super) struct Call {
     routine: &'static RoutineRow,
     pub(super) name: Range<usize>,
@@ -24,7 +24,7 @@ impl Call {
             name: self.name,
             arguments: self.arguments,
             lock: self.lock,
-            // The call itself says where it is.
+            // In C and C++, the redirected call itself gives the place.
             before: None,
             function,
             branches,
@@ -32,7 +32,7 @@ impl Call {
     }
 }
 
-/// The calls in a text.
+/// The calls of routines with a wrapper in a text.
 pub(super) fn positions(text: &[u8], lexed: &Lexed) -> Vec<Call> {
     let mut depth = 0i32;
     let mut calls = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn positions(text: &[u8], lexed: &Lexed) -> Vec<Call> {
     calls
 }
 
-/// A routine that the text makes a macro is not touched.
+/// Drops calls of routines that the text defines as macros.
 pub(super) fn drop_macros(calls: &mut Vec<Call>, text: &[u8], lexed: &Lexed) {
     if calls.is_empty() {
         return;
@@ -77,7 +77,7 @@ fn call(text: &[u8], code: &[Token], index: usize) -> Option<Call> {
     })
 }
 
-/// After a type name it is a declaration, after `.` or `->` a member.
+/// Behind a type name it is a declaration, behind `.` or `->` a member.
 fn can_precede_a_call(text: &[u8], before: &Token, code: &[Token], index: usize) -> bool {
     match before.kind {
         TokenKind::Identifier => is_keyword(text, before),

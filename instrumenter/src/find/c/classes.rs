@@ -4,15 +4,15 @@ use super::brackets::Brackets;
 use super::is_word;
 use super::lexer::{Token, TokenKind};
 
-/// The names of the classes whose bodies a token stands in, outermost first; those around
-/// the innermost function only.
+/// The names of the classes whose bodies contain a token, outermost first. Only classes around
+/// the innermost function count.
 pub(super) fn around(text: &[u8], tokens: &[Token], brackets: &Brackets, at: usize) -> Vec<String> {
     let braces = brackets
         .all_around(at)
         .filter(|&open| tokens[open].is(b'{'));
     let bodies = braces.map(|open| name(text, tokens, open));
-    // Blocks of the function come first. Behind its classes stands what they are in, which
-    // may be a function again.
+    // The blocks of the function come first, then its classes. The classes may be inside
+    // another function; everything from there on is ignored.
     let classes = bodies.skip_while(Option::is_none).map_while(|name| name);
     let mut names: Vec<String> = classes.collect();
     names.reverse();
@@ -35,8 +35,9 @@ fn name(text: &[u8], tokens: &[Token], open: usize) -> Option<String> {
         .find_map(|keyword| named(text, tokens, keyword + 1, open))
 }
 
-/// The last name of what stands from `at` on, if that is all up to the brace, to the bases, or
-/// to the arguments of a specialisation. Macros may stand in front of it.
+/// The last name among the tokens from `at` on. None unless these tokens are followed by the
+/// brace, the bases, or the arguments of a specialisation. Macros may stand in front of the
+/// name.
 fn named(text: &[u8], tokens: &[Token], at: usize, open: usize) -> Option<String> {
     let is_part =
         |token: &Token| matches!(token.kind, TokenKind::Identifier | TokenKind::DoubleColon);

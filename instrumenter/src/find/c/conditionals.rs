@@ -14,7 +14,7 @@ use crate::source::UndefinedMacros;
 /// A conditional group.
 #[derive(Clone, Debug)]
 pub(in crate::find) struct Group {
-    /// From the begin of `#if` to behind the newline of `#endif`.
+    /// From the begin of the `#if` line to behind the newline of `#endif`.
     pub(in crate::find) range: Range<usize>,
     /// The text of each branch, between the lines of the group.
     pub(in crate::find) branches: Vec<Range<usize>>,
@@ -33,7 +33,7 @@ impl Group {
         branch.contains(&offset).then_some(at)
     }
 
-    /// All choices there are: each branch and, without `#else`, none.
+    /// All possible choices: each branch and, without `#else`, no branch.
     pub(in crate::find) fn choices(&self) -> impl Iterator<Item = Option<usize>> + use<> {
         let branches: Vec<usize> = (0..self.branches.len())
             .filter(|at| !self.dead[*at])
@@ -45,17 +45,17 @@ impl Group {
     }
 }
 
-/// One branch chosen per group.
+/// One chosen branch per group.
 pub(in crate::find) type Configuration = Vec<Option<usize>>;
 
-/// Conditionals nested deeper are not looked into (C11, section 5.2.4.1: compilers need
-/// not take more than 63).
+/// The largest depth of conditionals that are examined (C11, section 5.2.4.1: compilers need
+/// not accept more than 63).
 const DEEPEST: usize = 256;
 
-/// What the names of our guards begin with.
+/// The prefix of the names of our guards.
 const GUARD: &str = "romp_if_";
 
-/// What is said of a directive in them.
+/// The reason for not instrumenting a directive in deeper conditionals.
 pub(in crate::find) const TOO_DEEP: &str = "more than 256 conditionals are around it";
 
 /// All groups of a text, in the order of their begin.
@@ -74,7 +74,7 @@ struct Open {
     branch_start: usize,
     branches: Vec<Range<usize>>,
     dead: Vec<bool>,
-    /// One of its branches is known to be compiled.
+    /// Whether one of its branches is known to be compiled.
     holds: bool,
     has_else: bool,
 }
@@ -89,7 +89,7 @@ impl Groups {
         let mut groups = Vec::new();
         let mut too_deep: Vec<Range<usize>> = Vec::new();
         let mut open: Vec<Open> = Vec::new();
-        // How many are open that are nested too deeply.
+        // The number of open conditionals beyond the largest depth.
         let mut deeper = 0usize;
         for line in lines {
             let after = (line.range.end + 1).min(text.len());
@@ -136,7 +136,7 @@ impl Groups {
         }
     }
 
-    /// Whether an offset is in conditionals that are nested too deeply.
+    /// Whether a part of the text overlaps conditionals that are nested too deeply.
     pub(in crate::find) fn is_too_deep(&self, part: Range<usize>) -> bool {
         let at = self.too_deep.partition_point(|deep| deep.end <= part.start);
         self.too_deep
@@ -155,16 +155,16 @@ impl Groups {
         before(part.start)..before(part.end)
     }
 
-    /// How many groups are around each.
+    /// The number of groups around a group.
     pub(in crate::find) fn depth(&self, group: usize) -> usize {
         self.around(self.groups[group].range.start).count() - 1
     }
 
-    /// Whether a group is balanced, for each: brackets that are opened in a branch are
-    /// closed there, so that no choice changes what brackets around it close.
+    /// Whether each group is balanced: every bracket that a branch opens is closed in this
+    /// branch. Then no choice of a branch changes the pairs of brackets around the group.
     pub(in crate::find) fn balanced(&self, code: &[Token]) -> Vec<bool> {
         let mut balanced = vec![true; self.groups.len()];
-        // What is open: a group, its branch, and the brackets open in that.
+        // The open groups, each with its current branch and the brackets open in that branch.
         let mut open: Vec<(usize, usize, Vec<u8>)> = Vec::new();
         let mut next = 0;
         let ends = self.groups.iter().map(|group| group.range.end);
@@ -192,7 +192,7 @@ impl Groups {
         balanced
     }
 
-    /// Leaves the groups and branches that end in front of an offset, and enters those
+    /// Leaves the groups and branches that end in front of an offset, and enters the groups
     /// around it.
     fn follow(
         &self,
@@ -239,8 +239,8 @@ impl Groups {
         self.groups.iter().map(|group| group.default).collect()
     }
 
-    /// The default choice for a text with guards of ours (`#ifdef romp_if_...`):
-    /// they hold if what defines them is visible.
+    /// The default choice for a text with guards of ours (`#ifdef romp_if_...`): a guard holds
+    /// if a definition of its name is visible in front of it.
     pub(in crate::find) fn guarded_configuration(
         &self,
         text: &[u8],
@@ -255,7 +255,8 @@ impl Groups {
         let definitions: Vec<_> = lines.iter().filter(defines).collect();
         let guards = |line: &&PreprocessorLine| word(text, line, 1).starts_with(GUARD);
         let ours = definitions.iter().any(guards);
-        // Each guard decides over what is seen of the definitions behind it.
+        // Each guard decides whether the definitions behind it are visible, so groups are read
+        // in order.
         let mut seen: HashSet<Cow<'_, str>> = HashSet::new();
         let mut next = definitions.iter().peekable();
         for (number, group) in self.groups.iter().enumerate().filter(|_| ours) {
@@ -327,8 +328,8 @@ impl Groups {
         branches
     }
 
-    /// What a configuration hides of a part of the text, and maybe around it, in order and
-    /// without overlaps.
+    /// The parts that a configuration hides in a part of the text, and maybe around it, in
+    /// order and without overlaps.
     pub(in crate::find) fn hidden_in(
         &self,
         configuration: &Configuration,
@@ -343,7 +344,7 @@ impl Groups {
         outermost(hidden)
     }
 
-    /// What is known not to be compiled, in order and without overlaps.
+    /// The parts that are known not to be compiled, in order and without overlaps.
     pub(in crate::find) fn dead(&self) -> Vec<Range<usize>> {
         let branches = self.groups.iter().flat_map(|group| {
             let branches = group.branches.iter().zip(&group.dead);
@@ -353,7 +354,8 @@ impl Groups {
     }
 }
 
-/// Ranges that lie in one another or apart, in order and without those that others hold.
+/// The ranges that are in no other range, in order. Any two of the given ranges are nested or
+/// disjoint.
 fn outermost(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
     let mut end = 0;
@@ -384,7 +386,7 @@ impl Open {
     }
 }
 
-/// The text of a line's token.
+/// The text of a token of a line.
 pub(in crate::find) fn word<'t>(
     text: &'t [u8],
     line: &PreprocessorLine,
@@ -404,9 +406,9 @@ fn words_of<'t>(text: &'t [u8], line: &PreprocessorLine) -> Vec<Cow<'t, str>> {
         .collect()
 }
 
-/// Whether a condition may hold when OpenMP is compiled. Only conditions that
-/// decide nothing else are known to be false, and those that need a macro that is
-/// known to be undefined.
+/// Whether a condition may hold when OpenMP is compiled. Conditions are known to be false only
+/// in two cases: simple ones that test nothing else, and those that need a macro known to be
+/// undefined.
 fn may_hold(
     text: &[u8],
     line: &PreprocessorLine,
@@ -434,12 +436,12 @@ fn may_hold(
     }
 }
 
-/// Whether a condition holds with an undefined macro only if it did not matter.
+/// Whether a condition is false because a macro is undefined.
 fn needs_undefined(kind: &str, operands: &[&str], undefined: &UndefinedMacros) -> bool {
     let is_undefined = |name: &str| undefined.contains(name);
     match kind {
         "ifdef" | "elifdef" => operands.first().is_some_and(|name| is_undefined(name)),
-        // What is no macro counts as 0 (C11, 6.10.1).
+        // A name that is not a macro counts as 0 (C11, 6.10.1).
         "if" | "elif" if !operands.iter().any(|word| ["|", "?", ":"].contains(word)) => {
             let parts = operands.split(|word| *word == "&");
             parts.map(unwrapped).any(|part| match part {
@@ -451,7 +453,7 @@ fn needs_undefined(kind: &str, operands: &[&str], undefined: &UndefinedMacros) -
     }
 }
 
-/// A part of a condition without parentheses around all of it.
+/// A part of a condition without the parentheses around it.
 fn unwrapped<'w, 's>(part: &'w [&'s str]) -> &'w [&'s str] {
     match part {
         ["(", inner @ .., ")"] if !inner.contains(&")") || inner.ends_with(&[")"]) => {
@@ -461,7 +463,7 @@ fn unwrapped<'w, 's>(part: &'w [&'s str]) -> &'w [&'s str] {
     }
 }
 
-/// Whether a condition holds in any case, or because a macro is undefined.
+/// Whether a condition holds always, or because a macro is undefined.
 fn must_hold(text: &[u8], line: &PreprocessorLine, undefined: &UndefinedMacros) -> bool {
     let condition = words_of(text, line);
     let words: Vec<&str> = condition.iter().map(|word| &**word).collect();
@@ -488,7 +490,8 @@ pub(in crate::find) fn visible<'t>(
     })
 }
 
-/// A macro whose use hides structure from everyone who does not expand it.
+/// The name of a macro with unbalanced braces, if the line defines one. Its uses hide structure
+/// from readers that don't expand macros.
 pub(in crate::find) fn hides_braces(text: &[u8], line: &PreprocessorLine) -> Option<String> {
     if word(text, line, 0) != "define" {
         return None;

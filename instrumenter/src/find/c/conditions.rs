@@ -1,9 +1,10 @@
-//! The macros that decide conditionals: which are named, and where they are defined.
+//! The macros on which conditionals depend: the names in conditions, and the places of
+//! definitions.
 
 use std::collections::BTreeSet;
 
-/// The names in the conditions of a text that may be macros of a project. What begins
-/// with an underscore or is written in small letters may be the compiler's own.
+/// The names in the conditions of a text that may be macros of a project. Names that begin with
+/// an underscore or are written in small letters may be the compiler's own; they are left out.
 #[must_use]
 pub fn deciding(text: &[u8]) -> BTreeSet<String> {
     let conditions = directives(text).filter(|(kind, _)| {
@@ -22,7 +23,7 @@ pub fn deciding(text: &[u8]) -> BTreeSet<String> {
 
 pub(super) const DEFINE: &[u8] = b"define";
 
-/// The macros that a text may define, and where.
+/// The macros that a text may define, and the offsets of their definitions.
 pub fn definitions(text: &[u8]) -> impl Iterator<Item = (&[u8], usize)> {
     memchr::memmem::find_iter(text, DEFINE).filter_map(|at| {
         let name = first_word(&text[at + DEFINE.len()..]);
@@ -37,8 +38,8 @@ pub(super) fn first_word(operands: &[u8]) -> &[u8] {
     &operands[..length]
 }
 
-/// The kind and the operands of each line of the preprocessor; of one that goes on, in
-/// the next, more lines are read as if they were conditions too.
+/// The kind and the operands of each line of the preprocessor. If a line is continued, more of
+/// the following lines are read, as if they were conditions.
 fn directives(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let lines = text.split(|byte| *byte == b'\n');
     let mut goes_on = None;

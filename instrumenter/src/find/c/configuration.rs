@@ -1,4 +1,4 @@
-//! A source as one configuration of its conditionals shows it.
+//! The view of a source in one configuration of its conditionals.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use super::{Finder, classes, text_of};
 use crate::find::{Function, Placement};
 use crate::openmp::{Association, Language};
 
-/// What is visible; the expensive parts are made when they are asked for.
+/// The visible parts of a source. The expensive parts are made on first use.
 pub(super) struct View {
     pub(super) configuration: Configuration,
     /// Visible code tokens without those of `_Pragma` operators and attributes.
@@ -36,13 +36,13 @@ pub(super) struct View {
 }
 
 impl View {
-    /// The whole text.
+    /// The view of the whole text.
     pub(super) fn new(finder: &Finder<'_>, configuration: &Configuration) -> Self {
         Self::part(finder, configuration, 0..finder.source.text.len())
     }
 
-    /// What begins in a part of the text, and the tokens behind it that decide
-    /// whether a statement at its end goes on.
+    /// The view of a part of the text, with the tokens behind it that decide whether a
+    /// statement at its end continues.
     pub(super) fn part(
         finder: &Finder<'_>,
         configuration: &Configuration,
@@ -68,8 +68,8 @@ impl View {
         }
     }
 
-    /// The syntax tree of the part of what is visible that has to be read to
-    /// know what stands at an offset.
+    /// The syntax tree of the part of the visible text that has to be read to understand an
+    /// offset.
     pub(super) fn tree(&self, finder: &Finder<'_>, offset: usize) -> Rc<PartTree> {
         let text = &finder.source.text;
         let around = self.items(finder).around(offset);
@@ -163,9 +163,9 @@ impl View {
         separators
     }
 
-    /// Whether a token stands in parentheses that may be a macro's: no line of
-    /// ours may stand there. Those of a statement expression are not, nor are
-    /// those of a C++ call with a lambda, unless the name looks like a macro's.
+    /// Whether a token is in parentheses that may be a macro's, where no inserted line may
+    /// stand. The parentheses of a C statement expression are not a macro's. Neither are those
+    /// of a C++ call with a lambda, unless the called name looks like a macro.
     pub(super) fn in_macro_argument(&self, finder: &Finder<'_>, at: usize) -> bool {
         if finder.preprocessed {
             return false;
@@ -176,11 +176,11 @@ impl View {
         arguments.get(at).copied().unwrap_or_default()
     }
 
-    /// For every token, whether it stands in parentheses of that kind.
+    /// For every token, whether it is in such parentheses.
     fn find_macro_arguments(&self, finder: &Finder<'_>) -> Vec<bool> {
-        // Each open bracket, and whether what it holds may be a macro's argument.
+        // Each open bracket, and whether its contents may be a macro's argument.
         let mut open: Vec<(u8, bool)> = Vec::new();
-        // How many of each kind are open.
+        // The number of open brackets of each kind.
         let mut count = [0usize; 256];
         let mut inside = Vec::with_capacity(self.tokens.len());
         for (index, token) in self.tokens.iter().enumerate() {
@@ -195,8 +195,8 @@ impl View {
                     count[usize::from(bracket)] += 1;
                 }
                 TokenKind::Punctuation(close @ (b')' | b']' | b'}')) => {
-                    // What does not pair is skipped, so that one stray bracket
-                    // does not reach through the rest of the file.
+                    // Brackets that don't pair are skipped, so that one stray bracket does not
+                    // affect the rest of the file.
                     let partner = opening(close);
                     while count[usize::from(partner)] > 0 {
                         let Some((bracket, _)) = open.pop() else {
@@ -218,7 +218,7 @@ impl View {
         let name = || self.name_before(finder, open);
         match finder.language {
             Language::Cxx => !name().is_some_and(|name| finder.may_be_macro(&name)),
-            // `({`, unless a name in front makes it a call.
+            // `({` is a statement expression, unless a name in front makes it a call.
             _ => {
                 self.tokens.get(open + 1).is_some_and(|next| next.is(b'{'))
                     && name().is_none_or(|name| name == "return")
@@ -232,7 +232,7 @@ impl View {
     }
 }
 
-/// How many tokens behind a statement may be looked at to tell that it ends.
+/// The number of tokens behind a statement that may be needed to tell that it ends.
 const LOOKAHEAD: usize = 2;
 
 fn visible_tokens(
@@ -286,7 +286,7 @@ fn visible_records(
     let records = &finder.records;
     let start = |index: usize| records[index].range.start;
     let from = records.partition_point(|record| record.range.start < part.start);
-    // What is visible behind the part decides whether a statement at its end goes on.
+    // Directives behind the part decide whether a statement at its end continues.
     let end = tokens.last().map_or(0, Token::end).max(part.end);
     let mut ahead = 1;
     (from..records.len())

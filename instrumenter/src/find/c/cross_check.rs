@@ -1,15 +1,15 @@
-//! The cross-check of what is taken from the tokens alone: where a construct's
-//! statement is plain, the tree is not asked while instrumenting, which would
-//! take longer than everything else. `--verify` and the tests ask it.
+//! Checks the ends of statements that are found from tokens alone. For a construct with a plain
+//! statement, the instrumenter does not ask the tree, since that would take longer than
+//! everything else. `--verify` and the tests ask it.
 
 use super::Finder;
 use crate::find::tree::TreeAnswer;
 use crate::openmp::Association;
 
 impl Finder<'_> {
-    /// The first directive whose end the tokens and the tree see differently. With a stray `#`
-    /// no construct is instrumented, and only the tree takes the `#` for a directive of the
-    /// preprocessor: then none is compared.
+    /// The first directive for which tokens and tree give different ends. None if the text has
+    /// a stray `#`: then no construct is instrumented, and only the tree takes the `#` for a
+    /// directive of the preprocessor.
     pub(super) fn disputed(&self) -> Option<usize> {
         if self.has_stray_hash {
             return None;

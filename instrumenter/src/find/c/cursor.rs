@@ -8,7 +8,7 @@ use std::borrow::Cow;
 pub(super) struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
-    /// Behind the last byte that was stepped over, in front of its splices.
+    /// The offset behind the last byte that was stepped over, in front of splices.
     end: usize,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Cursor<'a> {
         cursor.peek()
     }
 
-    /// Whether the text goes on with `expected`.
+    /// Whether the text continues with `expected`.
     pub(super) fn starts_with(&self, expected: &str) -> bool {
         let mut cursor = *self;
         expected.bytes().all(|byte| {
@@ -79,8 +79,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps over the current byte without removing splices after it, as raw
-    /// strings demand.
+    /// Steps over the current byte without removing the splices after it. Raw strings need
+    /// that.
     pub(super) fn bump_raw(&mut self) -> Option<u8> {
         let byte = self.peek()?;
         self.at += 1;
@@ -89,8 +89,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The first offset from `at` on that is not a splice. Compilers accept blanks
-/// between the backslash and the newline, so we do.
+/// The first offset from `at` on that is not a splice. Blanks between the backslash and the
+/// newline are accepted, as compilers do.
 #[inline]
 fn skip_splices(text: &[u8], mut at: usize) -> usize {
     while text.get(at) == Some(&b'\\') {
@@ -114,7 +114,7 @@ pub(super) fn unspliced(text: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The same, whatever the bytes are.
+/// The same for bytes that need not be UTF-8.
 pub(super) fn unspliced_bytes(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&b'\\') {
         return Cow::Borrowed(text);

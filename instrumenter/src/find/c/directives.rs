@@ -1,4 +1,4 @@
-//! Directive records: which lines and operators are OpenMP's, and their words.
+//! Makes directive records: finds the lines and operators that are OpenMP's, and their words.
 
 use super::attributes::from_attributes;
 use super::conditionals::word;
@@ -22,7 +22,7 @@ pub(super) fn records(text: &[u8], lexed: &Lexed) -> Vec<RawDirective> {
     records
 }
 
-/// The sentinels that we read.
+/// The sentinels that are recognised.
 const SENTINELS: [(&str, &[DirectiveRow]); 2] = [("omp", DIRECTIVES), ("pomp", POMP_DIRECTIVES)];
 
 /// `#pragma omp ...`

@@ -11,30 +11,31 @@ use crate::find::{Body, Closing, Extent, Placement, Position};
 use crate::openmp::directives::Association;
 use crate::openmp::{Directive, Leaf};
 
-/// Why a directive that stands alone is left to the compiler there (OpenMP 3.1,
-/// section 2.8.3, says so of `barrier`).
+/// The reason for leaving a directive that stands alone to the compiler in this place (OpenMP
+/// 3.1, section 2.8.3, forbids it for `barrier`).
 pub(super) const GOVERNED: &str = "a directive without a block of its own must not be all that a condition \
                         or loop governs";
 
-/// So many directives without a statement between them are looked at; behind more of them
-/// none is taken for one that may become a statement.
+/// The largest number of directives without a statement between them that are examined. A
+/// directive behind more of them is not taken for one that may become a statement.
 const MOST_IN_A_ROW: usize = 100;
 
-/// A line break of ours in front of it would make a directive of it.
+/// An inserted line break in front of the `#` would make it a directive.
 const STRAY_HASH: &str = "a # stands inside a line of the file, which is no C";
 
 impl Finder<'_> {
     /// The extent of the directive with this index.
     pub(super) fn extent(&self, index: usize, directive: &Directive, view: &View) -> Extent {
         match directive.association() {
-            // Apart from the statement in front of it in its sequence, it is not governed.
+            // Once its sequence is split, the directive would not be governed any more: the
+            // statement in front of it would be.
             Association::Block | Association::LoopNest
                 if self.follow_statements[index] && self.is_governed(index, view) =>
             {
                 return Extent::Unclear(GOVERNED.into());
             }
             Association::Block | Association::LoopNest => {}
-            // Braces of ours would make compilers accept what they reject.
+            // Braces around it would make compilers accept an error.
             Association::Standalone if self.is_governed(index, view) => {
                 return Extent::Unclear(GOVERNED.into());
             }
@@ -55,7 +56,7 @@ impl Finder<'_> {
         self.is_governed_behind(first, view)
     }
 
-    /// Whether what begins with this token is all that a condition or a loop governs.
+    /// Whether the code that begins with this token is all that a condition or a loop governs.
     fn is_governed_behind(&self, behind: usize, view: &View) -> bool {
         let is = |at: usize, word: &str| is_word(&self.source.text, &view.tokens[at], word);
         let is_any = |at: usize, words: &[&str]| words.iter().any(|word| is(at, word));
@@ -65,14 +66,14 @@ impl Finder<'_> {
         if !is(last, ")") {
             return is_any(last, &["else", "do"]);
         }
-        // What closes a pair is in it.
+        // A closing bracket counts as inside its own pair.
         let head = view.brackets.around(last).filter(|head| is(*head, "("));
         let word = head.and_then(|head| head.checked_sub(1));
         word.is_some_and(|word| is_any(word, HEADS) || is(word, "constexpr"))
     }
 
-    /// Whether a statement in the place of a directive would be what a condition, a loop
-    /// or another directive governs, maybe behind labels.
+    /// Whether a statement in the place of a directive would be all that a condition, a loop or
+    /// another directive governs, maybe after labels.
     pub(super) fn is_all_that_is_governed(&self, index: usize, view: &View) -> bool {
         let start = self.records[index].range.start;
         let mut behind = view.token_from(start);
@@ -140,8 +141,8 @@ impl Finder<'_> {
         })
     }
 
-    /// The end that the tokens leave no doubt about; else the one on which tree
-    /// and tokens agree, or what the tokens say where the tree is in error.
+    /// Returns the end given by the tokens if it is beyond doubt. Otherwise tree and tokens
+    /// must agree, or the tree must be in error; then the end given by the tokens counts.
     fn agreed_end(&self, index: usize, view: &View, first: usize) -> Result<usize, String> {
         let from = self.records[index].range.end;
         let start = view.tokens[first].start();
@@ -163,7 +164,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Macros with unbalanced braces make tokens and tree wrong alike.
+    /// Fails for macros with unbalanced braces: they mislead tokens and tree alike.
     fn check_macros(&self, view: &View, tokens: std::ops::Range<usize>) -> Result<(), String> {
         if self.brace_macros.is_empty() {
             return Ok(());
@@ -176,8 +177,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Every other choice of the conditionals that overlap the construct must
-    /// give the same end.
+    /// Fails unless every other choice of the conditionals that overlap the construct gives the
+    /// same end.
     fn check_branches(
         &self,
         start: usize,
@@ -211,16 +212,16 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Whether no choice of a conditional changes where a statement ends: each branch
-    /// closes what it opens, and all of it is in brackets of the statement.
+    /// Whether no choice of a conditional changes the end of a statement: each branch closes
+    /// the brackets that it opens, and the whole group is inside brackets of the statement.
     fn is_enclosed(&self, number: usize, view: &View, first: usize) -> bool {
         let start = self.groups.groups[number].range.start;
         let around = view.brackets.around(view.token_from(start));
         self.is_balanced(number) && around.is_some_and(|opening| opening >= first)
     }
 
-    /// Whether the statement behind the record at `start` has that end, by
-    /// tokens, in a configuration.
+    /// Whether, in a configuration, the tokens give this end for the statement behind the
+    /// record at `start`.
     fn ends_at(
         &self,
         end: usize,
@@ -229,18 +230,17 @@ impl Finder<'_> {
         from: usize,
     ) -> bool {
         let view = View::part(self, configuration, start..end);
-        // The body may begin in a branch of its own.
+        // In another configuration, the body may begin in a branch of its own.
         let record = self.records.partition_point(|r| r.range.start < start);
         let first = view.token_from(self.records[record].range.end.min(from));
         let matched = view.match_statement(self, record, first);
         matched.is_some_and(|matched| view.tokens[matched.behind - 1].end() == end)
     }
 
-    /// Where text at the begin of a body goes: right behind its directive, so that
-    /// whatever stands in between (nested directives, pragmas of the compiler's,
-    /// conditionals) stays with what it is about. Without a directive, or with
-    /// one that leaves no room behind it, it is in front of the first token or of
-    /// the directives before that.
+    /// The position for text at the begin of a body: right behind its directive. So everything
+    /// in between (nested directives, other pragmas, conditionals) stays with the code that it
+    /// belongs to. If there is no directive, or no room behind it, the position is in front of
+    /// the first token or of the directives before that token.
     pub(super) fn begin(
         &self,
         directive: Option<usize>,

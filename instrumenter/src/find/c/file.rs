@@ -11,7 +11,7 @@ use super::mentions;
 use crate::openmp::Language;
 use crate::source::UndefinedMacros;
 
-/// Says of a macro whether it is known not to be defined.
+/// Tells whether a macro is known not to be defined.
 pub type IsUndefined<'a> = &'a dyn Fn(&str) -> bool;
 
 /// A file of the user's.
@@ -20,13 +20,13 @@ pub struct File {
     language: Language,
     text: Vec<u8>,
     lexed: OnceCell<Lexed>,
-    /// Its conditionals, if nothing is known of macros.
+    /// The conditionals, with nothing known about macros.
     groups: OnceCell<Groups>,
     may_speak: OnceCell<bool>,
 }
 
 impl File {
-    /// A file that holds this text.
+    /// Makes a file of this text.
     #[must_use]
     pub fn new(language: Language, text: Vec<u8>) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl File {
         }
     }
 
-    /// What it holds.
+    /// The file's text.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.text
@@ -52,14 +52,14 @@ impl File {
         self.lexed.get_or_init(|| lex(&self.text))
     }
 
-    /// Whether it may speak of OpenMP; if not, the lexer has nothing to find.
+    /// Whether the file may mention OpenMP. If not, it need not be lexed.
     pub(super) fn may_speak(&self) -> bool {
         let asked = || mentions::may_speak(&self.text);
         *self.may_speak.get_or_init(asked)
     }
 
-    /// What is not compiled of it, as far as that decides over the text at some offsets:
-    /// only the macros that these depend on are asked for.
+    /// The parts of the file that are not compiled, as far as they affect the text at some
+    /// offsets. Only macros that these offsets depend on are looked up.
     pub(super) fn dead(
         &self,
         offsets: impl IntoIterator<Item = usize>,
@@ -90,12 +90,12 @@ impl File {
         })
     }
 
-    /// Whether what stands at an offset is compiled, as far as is known.
+    /// Whether the text at an offset is compiled, as far as is known.
     pub fn compiles(&self, offset: usize, is_undefined: IsUndefined<'_>) -> bool {
         !self.dead([offset], is_undefined).holds(offset)
     }
 
-    /// The lines of a group that decide over its branches.
+    /// The lines of a group that decide which branch is compiled.
     fn conditions(&self, group: &Group) -> impl Iterator<Item = &[u8]> {
         let begins = std::iter::once(group.range.start);
         let begins = begins.chain(group.branches.iter().map(|branch| branch.end));

@@ -1,10 +1,9 @@
-//! What stands at the top level of a file, from tokens alone: which function an
-//! offset is in, and which part of the file the grammar has to read where only
-//! the grammar can say more.
+//! The items at the top level of a file, from tokens alone. They tell which function an offset
+//! is in. They also tell which part of the file the grammar has to read, where the tokens don't
+//! suffice.
 //!
-//! A function is told by its head: specifiers, a name, one pair of parentheses,
-//! and a brace. Blocks with any other head that might hold functions are left
-//! to the syntax tree.
+//! A function is recognised by its head: specifiers, a name, one pair of parentheses, and a
+//! brace. Blocks with other heads that might hold functions are left to the syntax tree.
 
 use std::ops::Range;
 
@@ -23,9 +22,9 @@ pub(super) struct Items {
 
 #[derive(Debug)]
 struct Item {
-    /// From its first to its last byte.
+    /// The item's bytes.
     range: Range<usize>,
-    /// What the grammar must read to understand it.
+    /// The part that the grammar must read to understand the item.
     whole: Range<usize>,
     kind: Kind,
 }
@@ -34,16 +33,16 @@ struct Item {
 enum Kind {
     /// A function: the bytes of its specifiers and of its name.
     Function(Range<usize>, Range<usize>),
-    /// The tree knows.
+    /// Only the tree can tell.
     Unclear,
 }
 
-/// What is known of the function around an offset.
+/// Knowledge of the function around an offset.
 #[derive(Debug)]
 pub(super) enum Around {
-    /// There is none, or this one.
+    /// There is no function, or this one.
     Known(Option<Function>),
-    /// The tree knows.
+    /// Only the tree can tell.
     Unclear,
 }
 
@@ -74,8 +73,8 @@ impl Items {
         })
     }
 
-    /// What the grammar must read to say something about an offset; all, if
-    /// that can't be told.
+    /// The part that the grammar must read to understand an offset; none if that is unknown, so
+    /// that all must be read.
     pub(super) fn around(&self, offset: usize) -> Option<Range<usize>> {
         self.at(offset).map(|item| item.whole.clone())
     }
@@ -89,13 +88,14 @@ impl Items {
     }
 }
 
-/// What a block is, by its head.
+/// The kind of a block, according to its head.
 enum Head {
-    /// A function: the first token of its specifiers, its name's first and last.
+    /// A function: the index of the first token of its specifiers, and those of the first and
+    /// last token of its name.
     Function(usize, usize, usize),
-    /// A namespace or linkage specification: its content stands at top level.
+    /// A namespace or linkage specification: its contents are at top level.
     Transparent,
-    /// A class: its content is like that of the top level.
+    /// A class: its contents are treated like those of the top level.
     Class,
     /// It holds no function.
     Data,
@@ -133,7 +133,7 @@ impl Scan<'_> {
                     if opaque {
                         at = close;
                     }
-                    // What follows data still belongs to its declaration.
+                    // Tokens behind a block of data still belong to its declaration.
                     if !opaque || self.ends_item(close) {
                         start = at + 1;
                     }
@@ -144,13 +144,13 @@ impl Scan<'_> {
         }
     }
 
-    /// Whether the block that ends here was the last part of an item.
+    /// Whether the last item ends with this closing bracket.
     fn ends_item(&self, close: usize) -> bool {
         let end = self.tokens[close].end();
         self.items.last().is_some_and(|item| item.range.end == end)
     }
 
-    /// Nothing is known from a token on.
+    /// Records that nothing is known from a token on.
     fn give_up(&mut self, start: usize) {
         let from = self.tokens[start].start();
         self.items.push(Item {
@@ -160,7 +160,7 @@ impl Scan<'_> {
         });
     }
 
-    /// Records what a block is; whether its content is to be passed over.
+    /// Records the kind of a block. Returns whether its contents are to be skipped.
     fn block(&mut self, start: usize, open: usize, close: usize) -> bool {
         let end = self.tokens[close].end();
         let range = self.tokens[start].start()..end;
@@ -179,7 +179,8 @@ impl Scan<'_> {
         };
         let whole = match &self.whole {
             Some((whole, _)) => whole.clone(),
-            // The declarations of parameters in front of it end with semicolons.
+            // The declarations of an old-style function's parameters end with semicolons, so
+            // its head begins further in front.
             None if start == open => 0..self.text.len(),
             None => range.clone(),
         };
@@ -267,8 +268,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Whether nothing stands between the parameters and the body that could
-    /// have parts of its own.
+    /// Whether only plain words and attributes are between the parameters and the body.
     fn is_plain_end(&self, mut at: usize, end: usize) -> bool {
         const WORDS: &[&str] = &["const", "volatile", "noexcept", "override", "final"];
         while at < end {
@@ -284,7 +284,7 @@ impl Scan<'_> {
         true
     }
 
-    /// Behind `template <...>`, if it can be told where that ends.
+    /// The index behind `template <...>`; none if its end can't be told.
     fn behind_template(&self, mut at: usize) -> Option<usize> {
         while self.cxx && self.is(at, "template") {
             let mut depth = 0usize;
@@ -306,8 +306,8 @@ impl Scan<'_> {
         Some(at)
     }
 
-    /// Whether functions may be defined in the body of a function: GNU C has
-    /// them, and C++ has local classes.
+    /// Whether a function's body may define functions: GNU C has nested functions, and C++ has
+    /// local classes.
     fn holds_functions(&self, body: Range<usize>) -> bool {
         body.clone().any(|at| match self.tokens[at].kind {
             TokenKind::Identifier if self.cxx => self.opens_class(at, body.end),

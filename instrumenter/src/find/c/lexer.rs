@@ -1,7 +1,7 @@
 //! The lexer of C and C++: code tokens, and preprocessing lines with theirs.
 //!
-//! It accepts any bytes: an unterminated literal ends at its line, a stray byte
-//! is a punctuation mark. It does not know what a directive means.
+//! The lexer accepts any bytes: an unterminated literal ends at its line, and a stray byte is a
+//! punctuation mark. It does not interpret directives.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::cursor::{Cursor, unspliced};
 
-/// What a token is, as far as extents depend on it.
+/// The kind of a token, as far as extents depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::find) enum TokenKind {
     /// An identifier or a keyword.
@@ -25,7 +25,7 @@ pub(in crate::find) enum TokenKind {
     DoubleColon,
 }
 
-/// A token and its bytes. Files have many: it is small.
+/// A token and its bytes. Files have many of them, so the type is small.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::find) struct Token {
     pub(in crate::find) kind: TokenKind,
@@ -39,7 +39,7 @@ const NOT_FIRST: u32 = u32::MAX;
 
 impl Token {
     fn new(kind: TokenKind, range: Range<usize>, line_start: Option<usize>) -> Self {
-        // Longer texts are cut off before they are read.
+        // Longer texts are cut off before they are lexed.
         let offset = |at: usize| u32::try_from(at).unwrap_or(NOT_FIRST);
         Self {
             kind,
@@ -62,8 +62,8 @@ impl Token {
         self.end as usize
     }
 
-    /// Where the line begins, if this token is the first of its line. With a
-    /// comment in front that began on an earlier line, it is that line.
+    /// The begin of the line, if this token is the first of its line. If a comment in front of
+    /// it began on an earlier line, it is the begin of that line.
     pub(in crate::find) fn line_start(&self) -> Option<usize> {
         (self.line_start != NOT_FIRST).then_some(self.line_start as usize)
     }
@@ -82,7 +82,7 @@ pub(in crate::find) struct PreprocessorLine {
     pub(in crate::find) tokens: Vec<Token>,
 }
 
-/// Everything in a text.
+/// All tokens of a text.
 #[derive(Clone, Debug, Default)]
 pub(in crate::find) struct Lexed {
     /// Tokens outside preprocessing lines.
@@ -101,7 +101,8 @@ pub(in crate::find) fn lex(text: &[u8]) -> Lexed {
     lex_without(text, &[])
 }
 
-/// Lexes a text without parts of it, in order, which begin and end with a line.
+/// Lexes a text without the `skipped` parts. They are in order, and each consists of whole
+/// lines.
 pub(in crate::find) fn lex_without(text: &[u8], skipped: &[Range<usize>]) -> Lexed {
     let text = readable(text);
     let begins = std::iter::once(first_byte(text)).chain(skipped.iter().map(|part| part.end));
@@ -109,7 +110,7 @@ pub(in crate::find) fn lex_without(text: &[u8], skipped: &[Range<usize>]) -> Lex
     let parts: Vec<Range<usize>> = begins.zip(ends).map(|(begin, end)| begin..end).collect();
     let length: usize = parts.iter().map(Range::len).sum();
     let mut lines = Vec::new();
-    // About as many as there are; memory that is not used costs nothing.
+    // An estimate of the number of tokens; unused memory costs nothing.
     let mut code = Vec::with_capacity(length / 2);
     for part in parts {
         Lexer::new(text, part).read(&mut code, &mut lines);
@@ -127,7 +128,7 @@ pub(in crate::find) fn lex_part(text: &[u8], range: Range<usize>) -> Vec<Token> 
     std::iter::from_fn(|| lexer.next_token()).collect()
 }
 
-/// Past a byte-order mark.
+/// The offset behind a byte-order mark, if there is one.
 pub(in crate::find) fn first_byte(text: &[u8]) -> usize {
     if text.starts_with(b"\xef\xbb\xbf") {
         3
@@ -141,11 +142,11 @@ struct Lexer<'a> {
     cursor: Cursor<'a>,
     /// Begin of the current line, while no token of it was seen.
     line_start: Option<usize>,
-    /// Where the lexer began, and what may end a raw string from there on.
+    /// The offset where the lexer began, and the possible ends of raw strings from there on.
     raw_ends: (usize, OnceCell<RawEnds<'a>>),
 }
 
-/// By delimiter, the offsets of `)delimiter"`, in order: each `"` ends at most one.
+/// By delimiter, the offsets of `)delimiter"`, in order. Each `"` ends at most one of them.
 type RawEnds<'a> = HashMap<&'a [u8], Vec<usize>>;
 
 /// The longest delimiter of a raw string (C++ [lex.string]).
@@ -175,7 +176,7 @@ fn is_delimiter(byte: u8) -> bool {
 }
 
 impl<'a> Lexer<'a> {
-    /// At the begin of a part of a text.
+    /// A lexer at the begin of a part of a text.
     fn new(text: &'a [u8], part: Range<usize>) -> Self {
         let text = &text[..part.end.min(text.len())];
         let cursor = Cursor::new(text, part.start.min(text.len()));
@@ -187,7 +188,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Everything up to the end.
+    /// Lexes up to the end.
     fn read(mut self, code: &mut Vec<Token>, lines: &mut Vec<PreprocessorLine>) {
         while let Some(token) = self.next_token() {
             match (token.is(b'#'), token.line_start()) {
@@ -197,7 +198,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next token of code, over white space, newlines and comments.
+    /// The next token of code, behind white space, newlines and comments.
     fn next_token(&mut self) -> Option<Token> {
         loop {
             self.skip_blanks_and_comments();
@@ -318,8 +319,8 @@ impl<'a> Lexer<'a> {
         TokenKind::Literal
     }
 
-    /// `R"delimiter(...)delimiter"`; splices are undone in it. If it is not
-    /// well formed, the quote is that of an ordinary string.
+    /// `R"delimiter(...)delimiter"`; line splices have no effect in it. If it is not well
+    /// formed, the quote begins an ordinary string.
     fn raw_string(&mut self) -> TokenKind {
         let open = self.cursor.offset();
         let rest = &self.text[open + 1..];
@@ -352,7 +353,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// What may be a digraph or `::`.
+    /// A mark that may be a digraph or `::`.
     fn two_marks(&mut self) -> TokenKind {
         const DIGRAPHS: [(&str, u8); 5] = [
             ("<%", b'{'),

@@ -15,13 +15,14 @@ pub(in crate::find) fn line_map(
     groups: &Groups,
 ) -> LineMap {
     let mut map = LineMap::new(name, text);
-    // Behind each branch stands another marker.
+    // Clang writes another marker behind each branch, so the line is known there.
     let is_marked = keeps_macros(text);
     for line in lines {
         let from = (line.range.end + 1).min(text.len());
         match parse(text, line) {
             Parsed::Other => {}
-            // In a branch it may or may not be in effect behind it.
+            // In a branch that may not be compiled: the `#line` may or may not be in effect
+            // behind it.
             _ if !is_marked && groups.around(line.range.start).next().is_some() => {
                 map.lose(from);
             }
@@ -39,7 +40,7 @@ enum Parsed {
     Other,
 }
 
-/// `#line 12 "file"`, and `# 12 "file" flags` as preprocessors write it; Flang writes
+/// Reads `#line 12 "file"`, and `# 12 "file" flags` as preprocessors write it. Flang writes
 /// `#line "file" 12`.
 fn parse(text: &[u8], line: &PreprocessorLine) -> Parsed {
     let operands = match line.tokens.first().map(|token| token.kind) {
@@ -66,8 +67,8 @@ fn by_flang(text: &[u8], line: &PreprocessorLine) -> Option<Parsed> {
     Some(Parsed::Line(Some(plain_name(&file).to_owned()), number))
 }
 
-/// The content of a string literal that has no escapes but `\\`, `\"` and the
-/// octal ones with which GCC writes what is not ASCII.
+/// The contents of a string literal. None if it has other escapes than `\\`, `\"` and the octal
+/// ones that GCC writes for bytes outside ASCII.
 fn unquoted(literal: &[u8]) -> Option<String> {
     let literal = unspliced_bytes(literal);
     let content = literal.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
@@ -90,7 +91,7 @@ fn octal(digits: [u8; 3]) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 8).ok()
 }
 
-/// Flang puts the current directory in front of names that are relative.
+/// A name without the current directory, which Flang puts in front of relative names.
 pub(in crate::find) fn plain_name(name: &str) -> &str {
     name.strip_prefix("./").unwrap_or(name)
 }

@@ -1,7 +1,7 @@
 //! The heads of canonical loops in C and C++, from the tokens.
 //!
-//! What is read here is put into the text once more, so only what has no side
-//! effects is accepted: names, numbers, members, elements and arithmetic.
+//! The expressions of a head are copied into inserted text. So only expressions without side
+//! effects are accepted: names, numbers, members, elements and arithmetic.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::find::{Level, LoopNest, LoopReader, Relation};
 use crate::openmp::Language;
 use crate::source::Source;
 
-/// Types of which C++ knows that they are integers.
+/// Integer types: a C++ loop variable of one of them is certainly a number.
 const INTEGERS: &[&str] = &[
     "int",
     "long",
@@ -36,7 +36,7 @@ const INTEGERS: &[&str] = &[
     "uintptr_t",
 ];
 
-/// Functions that say how large a container is, or where it begins and ends.
+/// Functions that return the size, begin or end of a container.
 const OBSERVERS: &[&str] = &[
     "size", "length", "data", "begin", "end", "cbegin", "cend", "rbegin", "rend", "crbegin",
     "crend",
@@ -64,8 +64,8 @@ impl<'s> Loops<'s> {
     }
 }
 
-/// The variables of the loops that begin with a token, so many of them nested, whatever
-/// else their heads are.
+/// The variables of up to `levels` nested loops, the first of which begins with the first
+/// token. The rest of the heads may have any form.
 pub(super) fn variables(text: &[u8], tokens: &[Token], levels: usize) -> Vec<String> {
     let is = |at: usize, mark: u8| tokens.get(at).is_some_and(|token| token.is(mark));
     let mut variables = Vec::new();
@@ -126,7 +126,7 @@ impl LoopReader for Loops<'_> {
             let end = end.ok_or("its body has no braces of its own")?;
             nest.body_end = Some(self.tokens[end].end());
         }
-        // What ends in front of the loop is the conditional around its directive.
+        // An `#endif` in front of the loop ends the conditional around its directive.
         let from = self.lines.partition_point(|line| line.range.start < begin);
         let within = |line: &&PreprocessorLine| line.range.start < head_end;
         let ends = |line: &PreprocessorLine| {
@@ -183,13 +183,13 @@ impl Loops<'_> {
         Ok((level, close + 1))
     }
 
-    /// Whether a colon stands alone, as in the head of a loop over a range.
+    /// Whether there is a single colon, as in the head of a range-based loop.
     fn has_colon(&self, from: usize, close: usize) -> bool {
         let colon = |at: usize| self.is(at, b':');
         (from..close).any(|at| colon(at) && !colon(at + 1) && !colon(at - 1))
     }
 
-    /// The parts of a head, which semicolons separate.
+    /// The parts of a head between semicolons.
     fn parts(&self, from: usize, close: usize) -> Vec<&[Token]> {
         let inside = self.tokens.get(from..close).unwrap_or_default();
         inside
@@ -197,8 +197,8 @@ impl Loops<'_> {
             .collect()
     }
 
-    /// `type variable = lower`, or without a type; and whether the variable may be
-    /// an object.
+    /// Reads `type variable = lower` or `variable = lower`. Returns the variable, its first
+    /// value, and whether the variable may be an object.
     fn init<'t>(&self, part: &'t [Token]) -> Result<(String, &'t [Token], bool), String> {
         let unclear = || "the first value of its loop is not understood".to_owned();
         let equals = part
@@ -214,7 +214,7 @@ impl Loops<'_> {
         Ok((text_of(self.text, name), lower, may_be_object))
     }
 
-    /// Whether a loop variable of C++ is a number or a pointer for certain.
+    /// Whether a loop variable in C++ is certainly a number or a pointer.
     fn is_number(&self, types: &[Token], lower: &[Token]) -> bool {
         let last = types.last();
         let is_pointer = last.is_some_and(|token| token.kind == TokenKind::Punctuation(b'*'));
@@ -225,7 +225,7 @@ impl Loops<'_> {
         is_pointer || is_integer || begins_with_number
     }
 
-    /// `variable < upper`, or the other way round.
+    /// Reads `variable < upper`, or the reverse.
     fn test(&self, part: &[Token], variable: &str) -> Result<(Relation, Vec<Token>), String> {
         let unclear = || "the test of its loop is not understood".to_owned();
         let is_variable = |token: &Token| is_word(self.text, token, variable);
@@ -264,7 +264,8 @@ impl Loops<'_> {
         Ok((relation, upper.to_vec()))
     }
 
-    /// By how much the variable changes (nothing: by one), and whether down.
+    /// Returns the amount by which the variable changes (empty for one), and whether it counts
+    /// down.
     fn change(&self, part: &[Token], variable: &str) -> Result<(Vec<Token>, bool), String> {
         let words: Vec<String> = part.iter().map(|token| text_of(self.text, token)).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -285,7 +286,7 @@ impl Loops<'_> {
         }
     }
 
-    /// `i = i - a + b` goes down by `a - b`: only a single operand is safe.
+    /// Accepts a single operand only: `i = i - a + b` counts down by `a - b`, not by `a + b`.
     fn single(&self, tokens: &[Token]) -> Result<(), String> {
         match tokens {
             [_] => Ok(()),
@@ -293,7 +294,7 @@ impl Loops<'_> {
         }
     }
 
-    /// Whether an expression has no side effects.
+    /// Fails if an expression may have side effects.
     fn plain(&self, tokens: &[Token]) -> Result<(), String> {
         let has_effects = || Err("a bound of its loop may have side effects".to_owned());
         for (index, token) in tokens.iter().enumerate() {
@@ -317,8 +318,8 @@ impl Loops<'_> {
         Ok(())
     }
 
-    /// Whether what is called only looks: `sizeof`, or a function by which C++
-    /// asks a container for its size or its ends.
+    /// Whether a call has no side effects: `sizeof`, or a C++ function that returns the size or
+    /// the ends of a container.
     fn only_looks(&self, tokens: &[Token], at: usize) -> bool {
         let is = |at: usize, mark: u8| {
             let token = tokens.get(at);
@@ -364,7 +365,7 @@ impl Loops<'_> {
     }
 }
 
-/// The bracket that closes the one at an index.
+/// The index of the bracket that closes the one at an index.
 fn closing(tokens: &[Token], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (index, token) in tokens.iter().enumerate().skip(open) {

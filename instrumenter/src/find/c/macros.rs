@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use super::conditionals::word;
 use super::lexer::PreprocessorLine;
 
-/// Their names.
+/// The names of the macros.
 #[derive(Debug, Default)]
 pub(super) struct Macros {
-    /// Those that are the head of a loop.
+    /// Macros that are the head of a loop.
     pub(super) heads: HashSet<String>,
-    /// Those that are the head of a condition: an `else` may be theirs.
+    /// Macros that are the head of a condition, to which an `else` may belong.
     pub(super) conditions: HashSet<String>,
-    /// All others.
+    /// All other macros.
     pub(super) statements: HashSet<String>,
 }
 
@@ -36,7 +36,8 @@ impl Macros {
     }
 }
 
-/// The keyword of a head: `#define FOREACH(i, n) for (i = 0; i < (n); i++)`
+/// The keyword that a macro's definition begins with:
+/// `#define FOREACH(i, n) for (i = 0; i < (n); i++)`
 fn head(text: &[u8], line: &PreprocessorLine) -> Option<String> {
     let [_, name, open, ..] = line.tokens.as_slice() else {
         return None;

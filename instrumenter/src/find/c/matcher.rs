@@ -1,7 +1,7 @@
-//! The token-level matcher: where a statement ends, from braces, parentheses,
-//! keywords and semicolons alone. It checks the syntax tree and stands in for
-//! it where the grammar does not understand the code. Where nothing but these
-//! decides, the tree could only say the same, and is not asked.
+//! The token-level matcher. It finds the end of a statement from braces, parentheses, keywords
+//! and semicolons alone. It checks the syntax tree, and replaces it where the grammar does not
+//! understand the code. A statement that these marks determine fully needs no tree, since the
+//! tree could only give the same end.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use super::brackets::Brackets;
 use super::lexer::{Token, TokenKind};
 use super::macros::Macros;
 
-/// Looks at the visible tokens of one configuration.
+/// Finds the ends of statements among the visible tokens of one configuration.
 pub(super) struct Matcher<'a> {
     pub(super) text: &'a [u8],
     pub(super) tokens: &'a [Token],
@@ -19,11 +19,11 @@ pub(super) struct Matcher<'a> {
     pub(super) directives: &'a [(usize, usize)],
     /// Macros that are defined in the file.
     pub(super) macros: &'a Macros,
-    /// Whether a directive, by its index, stands alone.
+    /// Whether the directive with this index stands alone.
     pub(super) stands_alone: &'a dyn Fn(usize) -> bool,
     /// Whether the statement must be a loop.
     pub(super) loop_nest: bool,
-    /// What was found out about these tokens before.
+    /// Results so far for these tokens.
     pub(super) known: &'a Known,
 }
 
@@ -32,21 +32,20 @@ pub(super) struct Matcher<'a> {
 pub(super) struct Matched {
     /// The index behind its last token.
     pub(super) behind: usize,
-    /// Whether blocks, heads of loops and conditions, and semicolons alone say
-    /// where it ends. If not, a shape was met that is not C's own: a macro may be
-    /// behind it.
+    /// Whether the end follows from blocks, heads of loops and conditions, and semicolons
+    /// alone. If not, the statement has a shape that may come from a macro.
     pub(super) plain: bool,
 }
 
-/// What is known of the tokens of one configuration: statements within statements are
-/// looked at once.
+/// Results for the tokens of one configuration, so that nested statements are examined only
+/// once.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     statements: RefCell<HashMap<usize, Option<Matched>>>,
     stops: OnceCell<Vec<Stop>>,
 }
 
-/// Where a statement without a head ends that goes on at a token.
+/// The end of a statement without a head that continues at a token.
 #[derive(Clone, Copy, Debug)]
 struct Stop {
     /// The index behind its last token.
@@ -58,14 +57,14 @@ struct Stop {
 enum StopKind {
     /// At a semicolon.
     Semicolon,
-    /// At parentheses behind which it can't go on.
+    /// At parentheses after which it can't continue.
     Parentheses,
     /// It does not end.
     Nowhere,
 }
 
-/// What a look at a statement gives: where it ends, if anywhere; or the index of the
-/// statement within it that has to be looked at first.
+/// The result of examining a statement: its end, if it has one; or the index of a nested
+/// statement that has to be examined first.
 type Looked = Result<Option<Matched>, usize>;
 
 fn plainly(behind: usize) -> Option<Matched> {
@@ -86,7 +85,8 @@ fn oddly(matched: Option<Matched>) -> Option<Matched> {
 impl Matcher<'_> {
     /// The statement that begins at `at`.
     pub(super) fn statement(&self, at: usize) -> Option<Matched> {
-        // Statements that wait for one within them: no recursion, however deep they are.
+        // The statements that wait for a nested one. A stack is used instead of recursion, so
+        // that any depth is possible.
         let mut waiting: Vec<usize> = Vec::new();
         loop {
             let looked = match waiting.last() {
@@ -104,13 +104,13 @@ impl Matcher<'_> {
         }
     }
 
-    /// What is known of a statement within another.
+    /// The result for a nested statement, or its index if there is none yet.
     fn inner(&self, at: usize) -> Looked {
         let known = self.known.statements.borrow();
         known.get(&at).copied().ok_or(at)
     }
 
-    /// The same, and an end behind that.
+    /// The same, with the end moved to what `end` returns for it.
     fn inner_and(&self, at: usize, end: impl Fn(usize) -> Option<usize>) -> Looked {
         let extended = |inner: Matched| {
             let behind = end(inner.behind)?;
@@ -206,13 +206,14 @@ impl Matcher<'_> {
         }))
     }
 
-    /// Where what goes on at a token ends.
+    /// The end of a statement without a head that continues at a token.
     fn stop(&self, at: usize) -> Stop {
         let stops = self.known.stops.get_or_init(|| self.stops());
         stops[at.min(self.tokens.len())]
     }
 
-    /// For every token, and behind the last. What stands in brackets is passed over.
+    /// The ends for every token, and for the place behind the last. The contents of brackets
+    /// are skipped.
     fn stops(&self) -> Vec<Stop> {
         let nowhere = Stop {
             behind: 0,
@@ -247,9 +248,9 @@ impl Matcher<'_> {
         !names.is_empty() && word.is_ok_and(|word| names.contains(word))
     }
 
-    /// Whether a macro without a semicolon is a whole statement: a directive
-    /// behind it could also begin what it is the head of, if nothing is known of
-    /// it.
+    /// Whether a macro call without a semicolon is a whole statement. If nothing is known of
+    /// the macro, it could also be the head of a statement that begins with the directive
+    /// behind it. So that directive must stand alone.
     fn is_statement_macro(&self, name: usize, next: usize) -> bool {
         self.is_among(&self.macros.statements, name)
             || match self.directive_before(next) {
@@ -258,8 +259,9 @@ impl Matcher<'_> {
             }
     }
 
-    /// Whether a macro and its arguments are the head of what follows: its
-    /// definition says so, a loop is wanted here, or no operator follows.
+    /// Whether a macro and its arguments are the head of the following statement: its
+    /// definition says so, a loop is required here, or neither an operator nor the end of the
+    /// statement follows.
     fn is_head(&self, name: usize, behind: usize, wants_loop: bool) -> bool {
         let macros = self.macros;
         let known = self.is_among(&macros.heads, name) || self.is_among(&macros.conditions, name);
@@ -288,7 +290,7 @@ impl Matcher<'_> {
             .then_some(*directive)
     }
 
-    /// Behind the parenthesised head of `if`, `for`, ...; C++ allows
+    /// The index behind the parenthesised head of `if`, `for`, and so on. C++ allows
     /// `constexpr`, `consteval` and `!` in front of it.
     fn condition(&self, mut at: usize) -> Option<usize> {
         while matches!(self.word(at), b"constexpr" | b"consteval" | b"!") {
@@ -301,7 +303,7 @@ impl Matcher<'_> {
         self.closing(at).map(|close| close + 1)
     }
 
-    /// Behind the colon of `case a ? b : c:`.
+    /// The index behind the colon of `case a ? b : c:`.
     fn label_end(&self, mut at: usize) -> Option<usize> {
         let mut questions = 0usize;
         loop {
@@ -322,7 +324,7 @@ impl Matcher<'_> {
         self.tokens[at].kind == TokenKind::Identifier && self.is(at + 1, b':')
     }
 
-    /// Past `[[...]]` and `__attribute__((...))` in front of a statement.
+    /// The index behind `[[...]]` and `__attribute__((...))` in front of a statement.
     fn skip_attributes(&self, mut at: usize) -> Option<usize> {
         loop {
             if self.is(at, b'[') && self.is(at + 1, b'[') {
@@ -350,8 +352,8 @@ impl Matcher<'_> {
         self.tokens.get(at).is_some_and(|token| token.is(mark))
     }
 
-    /// The text of an identifier, keyword or mark. Spliced keywords are not
-    /// recognised; nobody writes them.
+    /// The text of an identifier, keyword or mark. Keywords with line splices in them are not
+    /// recognised; they don't occur in practice.
     fn word(&self, at: usize) -> &[u8] {
         match self.tokens.get(at) {
             Some(token) if token.is(b'{') => b"{",
@@ -489,8 +491,7 @@ mod tests {
         }
     }
 
-    /// Each statement within others is looked at once, and no depth is too deep for the
-    /// machine's stack.
+    /// Each nested statement is examined once, and no depth overflows the stack.
     #[test]
     fn nested_statements_are_followed_however_deep() {
         for (head, tail) in [

@@ -1,4 +1,4 @@
-//! Quick searches of a text for what OpenMP's constructs are made of.
+//! Quick searches of a text for words that OpenMP constructs need.
 
 use memchr::memmem;
 

@@ -1,11 +1,11 @@
 //! The front end for C and C++.
 //!
-//! lexer -> directive records and `#if` groups -> per configuration, the ends of
-//! statements from the tokens and, where they leave a doubt, a syntax tree of
-//! the part in question.
-//! Preprocessed text is read in the same way; it has line markers (hidden like
-//! every `#` line), no macros and no conditionals, and parts that come from
-//! system headers (hidden too).
+//! The stages: lexer -> directive records and `#if` groups -> for each configuration the ends
+//! of statements. These come from the tokens and, where the tokens leave a doubt, from a syntax
+//! tree of the part in question.
+//!
+//! Preprocessed text is read in the same way. It has line markers (hidden like every `#` line),
+//! no macros and no conditionals. Its parts that come from system headers are hidden, too.
 
 mod attributes;
 mod brackets;
@@ -130,16 +130,16 @@ fn is_word(text: &[u8], token: &Token, word: &str) -> bool {
             && cursor::unspliced(written) == word)
 }
 
-/// What we append would be joined with it.
+/// The reason for a file whose last line would be joined with appended text.
 const ENDS_OPEN: &str = "the file ends with a backslash, which is no C";
 
-/// Whether the last line would be joined with one that is appended. Compilers pass over
-/// blanks behind the backslash.
+/// Whether the last line would be joined with an appended line. Compilers ignore blanks behind
+/// the backslash.
 fn ends_in_a_backslash(text: &[u8]) -> bool {
     text.trim_ascii_end().last() == Some(&b'\\') && !text.ends_with(b"\n")
 }
 
-/// Everything that is known of one source while its constructs are looked up.
+/// The data of one source while its constructs are looked up.
 struct Finder<'s> {
     source: &'s Source,
     language: Language,
@@ -147,35 +147,35 @@ struct Finder<'s> {
     lexed: Lexed,
     groups: Groups,
     records: Vec<RawDirective>,
-    /// What each record governs, if it is understood.
+    /// The association of each record, if the record is understood.
     associations: Vec<Option<Association>>,
-    /// Whether one that stands alone comes before each in its sequence.
+    /// For each record, whether a directive that stands alone comes before it in its sequence.
     follow_statements: Vec<bool>,
     lines: LineIndex,
     /// Names of macros with unbalanced braces.
     brace_macros: HashSet<String>,
-    /// Whether a # stands inside a line of code.
+    /// Whether a `#` is inside a line of code.
     has_stray_hash: bool,
-    /// Whether it is preprocessed text: macros are expanded, even where the
-    /// preprocessor left their definitions in.
+    /// Whether the text is preprocessed: macros are expanded, even if the preprocessor left
+    /// their definitions in.
     preprocessed: bool,
     /// The macros that the file defines.
     macros: OnceCell<Macros>,
-    /// What comes from system headers, in order.
+    /// The parts that come from system headers, in order.
     system: Vec<Range<usize>>,
-    /// The views that were asked for so far.
+    /// The views made so far.
     views: RefCell<HashMap<Choices, Rc<View>>>,
     /// Whether each conditional is balanced.
     balanced: OnceCell<Vec<bool>>,
     allowance: Allowance,
 }
 
-/// Branches of conditionals that are not the likely ones.
+/// The branches that are chosen instead of the default ones.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Choices {
-    /// One branch each of these conditionals, by their numbers.
+    /// One branch for each of these conditionals, by their numbers.
     Of(Vec<(usize, usize)>),
-    /// That branch of every balanced conditional that has so many around it.
+    /// This branch in every balanced conditional of this depth.
     OfAll { depth: usize, branch: usize },
 }
 
@@ -229,7 +229,7 @@ impl<'s> Finder<'s> {
         if !self.preprocessed {
             calls::drop_macros(&mut routine_names, text, &self.lexed);
         }
-        // Most files have nothing to look up; they need no tree.
+        // Most files have no directives and no calls, so they need no tree.
         if self.records.is_empty() && routine_names.is_empty() {
             return Found {
                 directives: Vec::new(),
@@ -268,7 +268,7 @@ impl<'s> Finder<'s> {
         }
     }
 
-    /// Whether a directive that is not understood is none of the user's.
+    /// Whether a directive is in a system header and not understood: then it is not reported.
     fn is_foreign(&self, index: usize) -> bool {
         let record = &self.records[index];
         let understood = || record.parse(self.language).is_ok();
@@ -280,7 +280,7 @@ impl<'s> Finder<'s> {
         behind > 0 && self.system[behind - 1].contains(&at)
     }
 
-    /// The parts that are not to be changed, with the reason.
+    /// The parts that must not be changed, with the reason.
     fn closed(&self) -> Vec<(Range<usize>, &'static str)> {
         let reason = preprocessed::SYSTEM_HEADER;
         let ranges = self.system.iter().cloned();
@@ -290,13 +290,13 @@ impl<'s> Finder<'s> {
         ranges.map(|range| (range, reason)).chain(all).collect()
     }
 
-    /// Macros are written in capitals, or defined in the same file.
+    /// Whether a name may be a macro: it is written in capitals, or defined in the same file.
     fn may_be_macro(&self, name: &str) -> bool {
         let capitals = !name.contains(|c: char| c.is_ascii_lowercase());
         capitals || self.macros().contain(name)
     }
 
-    /// What a directive governs, if it is understood.
+    /// The association of a directive, if it is understood.
     fn association(&self, record: usize) -> Option<Association> {
         self.associations[record]
     }
@@ -344,8 +344,8 @@ impl<'s> Finder<'s> {
         Ok(view)
     }
 
-    /// The choices that show an offset. Where all else is balanced, those of many offsets
-    /// are looked at together.
+    /// The choices that show an offset. If the only other choice is in a balanced conditional,
+    /// one view serves the offsets of many such conditionals.
     fn choices_at(&self, offset: usize) -> Choices {
         let choices = self.groups.choices_around(offset);
         match choices.as_slice() {
@@ -437,8 +437,7 @@ impl<'s> Finder<'s> {
         self.groups.branches_at(offset)
     }
 
-    /// Everything that the tree must not see in a configuration, if it is to see
-    /// a part of the text.
+    /// Everything that the tree must not read of a part of the text in a configuration.
     fn hidden(&self, configuration: &Configuration, part: Range<usize>) -> Vec<Range<usize>> {
         let mut hidden = self.groups.hidden_in(configuration, &part);
         hidden.extend(self.system_in(&part));
@@ -456,7 +455,7 @@ impl<'s> Finder<'s> {
     }
 }
 
-/// Whether one that stands alone comes before each in its sequence.
+/// For each record, whether a directive that stands alone comes before it in its sequence.
 fn follow_statements(records: &[RawDirective], associations: &[Option<Association>]) -> Vec<bool> {
     let begin = |at: usize| records[at].sequence.as_ref().map(|sequence| sequence.begin);
     let mut follow = vec![false; records.len()];
@@ -468,7 +467,7 @@ fn follow_statements(records: &[RawDirective], associations: &[Option<Associatio
     follow
 }
 
-/// Sections name their directives among those that were kept.
+/// Makes sections refer to their directives by the index among those that were kept.
 fn renumber(directive: &mut FoundDirective, kept: &[usize]) {
     let Extent::Body(body) = &mut directive.extent else {
         return;

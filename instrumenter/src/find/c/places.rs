@@ -1,18 +1,19 @@
-//! Whether a statement may stand in the place of a directive, as far as the tokens in front of
-//! it say.
+//! Whether a statement may be put in the place of a directive, according to the tokens in front
+//! of it.
 
 use super::lexer::Token;
 use super::raw_directive::RawDirective;
 use super::{Finder, View, extents, is_word};
 use crate::find::NO_PLACE;
 
-/// How far a parenthesis is looked for that is still open.
+/// The number of tokens in which an open parenthesis is looked for.
 const TOKENS_OF_A_STATEMENT: usize = 1000;
 
-/// Marks behind which an expression goes on. `<`, `>` and `&` also end other things.
+/// Marks after which an expression continues. `<`, `>` and `&` are left out, since they also
+/// end other constructs.
 const OPERATORS: &[u8] = b"+-*/%=?.|^!~";
 
-/// Keywords behind which a declaration or an expression goes on.
+/// Keywords after which a declaration or an expression continues.
 const UNFINISHED: &[&str] = &[
     "auto",
     "case",
@@ -55,7 +56,7 @@ const UNFINISHED: &[&str] = &[
 ];
 
 impl Finder<'_> {
-    /// Why a directive must not become a statement in its place, if so.
+    /// Returns why a directive must not become a statement, if that is so.
     pub(super) fn why_no_statement(
         &self,
         index: usize,
@@ -70,7 +71,7 @@ impl Finder<'_> {
     }
 
     /// Whether the token in front of a directive leaves a declaration or an expression
-    /// unfinished: a compiler that knows the directive refuses it there.
+    /// unfinished. A compiler that knows the directive rejects it there.
     pub(super) fn follows_unfinished_code(&self, record: &RawDirective) -> bool {
         let last = self.tokens_in_front(record).last();
         last.is_some_and(|last| self.is_one_of(last, OPERATORS, UNFINISHED))
@@ -88,8 +89,8 @@ impl Finder<'_> {
         marks.iter().any(|mark| token.is(*mark)) || words.iter().any(is_it)
     }
 
-    /// Whether a statement may stand where a directive is, as far as the tokens in front of
-    /// it say: not in an expression, and not in parentheses.
+    /// Whether a statement may stand in the place of a directive, according to the tokens in
+    /// front of it: the place is not in an expression and not in parentheses.
     fn is_between_statements(&self, record: &RawDirective) -> bool {
         let before = self.tokens_in_front(record);
         let last = before.last();

@@ -1,5 +1,4 @@
-//! Preprocessed text: how it is told from a source, and which of its parts come
-//! from system headers.
+//! Preprocessed text: how to recognise it, and which of its parts come from system headers.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,7 +10,7 @@ use super::mentions::mentions_openmp;
 /// Why nothing is inserted in a system header.
 pub(in crate::find) const SYSTEM_HEADER: &str = "it stands in a system header";
 
-/// Whether a preprocessor wrote the text: it then begins with a line marker.
+/// Whether a preprocessor wrote the text; then it begins with a line marker.
 pub(in crate::find) fn is_preprocessed(text: &[u8]) -> bool {
     marker_end(text, 0).is_some()
 }
@@ -22,9 +21,9 @@ pub(in crate::find) fn keeps_macros(text: &[u8]) -> bool {
     memmem::find(text, b" by -frewrite-includes */").is_some()
 }
 
-/// The first offset at which something can stand in front of everything: the
-/// compilers take the name of the source and its directory from the markers
-/// that begin the text.
+/// The first offset at which text can be inserted in front of everything else. It must be
+/// behind the markers at the begin: the compilers take the name of the source and its directory
+/// from them.
 pub(in crate::find) fn begin(text: &[u8]) -> Option<usize> {
     let after_name = marker_end(text, 0)?;
     // GCC marks the working directory with two slashes.
@@ -33,7 +32,7 @@ pub(in crate::find) fn begin(text: &[u8]) -> Option<usize> {
     Some(after_directory.unwrap_or(after_name))
 }
 
-/// Behind the line marker at an offset, if one stands there.
+/// The offset behind the line marker at an offset, if there is one.
 fn marker_end(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
     let number = rest.strip_prefix(b"# ")?;
@@ -46,19 +45,19 @@ fn marker_end(text: &[u8], at: usize) -> Option<usize> {
 /// A line marker of preprocessed text: `# 12 "file" flags`.
 #[derive(Clone, Copy, Debug)]
 struct Marker<'a> {
-    /// Where its line begins.
+    /// The offset where its line begins.
     begin: usize,
-    /// Before the newline that ends it.
+    /// The offset of the newline that ends it.
     end: usize,
     /// The file's name, in quotes.
     file: &'a [u8],
-    /// What stands behind it: 1 where the file begins, 2 where it goes on after
-    /// another one, 3 if it is the system's, 4 if that is C in any case.
+    /// The flags behind the name: 1 if the file begins here, 2 if it continues after another
+    /// one, 3 for a system header, 4 if its text is to be read as C.
     flags: &'a [u8],
 }
 
 impl Marker<'_> {
-    /// Behind the file's name.
+    /// The offset behind the file's name.
     fn flags_begin(&self) -> usize {
         self.end - self.flags.len()
     }
@@ -86,9 +85,9 @@ fn markers(text: &[u8]) -> impl Iterator<Item = Marker<'_>> {
     })
 }
 
-/// The parts of a text that come from system headers, in order. What a macro of
-/// a system header makes in the user's file is marked like them, but it is the
-/// user's: the file was not entered as a system header.
+/// The parts of a text that come from system headers, in order. Text that a system header's
+/// macro makes in a user's file has the same mark, but it belongs to the user: that file was
+/// never entered as a system header.
 pub(in crate::find) fn system_ranges(text: &[u8]) -> Vec<Range<usize>> {
     let mut system_files = HashSet::new();
     let mut ranges: Vec<Range<usize>> = Vec::new();
@@ -110,8 +109,8 @@ pub(in crate::find) fn system_ranges(text: &[u8]) -> Vec<Range<usize>> {
 
 /// A text without the marks of system headers on parts of the user's files.
 ///
-/// GCC marks what the macros of system headers make there, and says nothing of it, while
-/// it warns of the same in a source: `int *p = EOF;`.
+/// GCC puts this mark on text that macros of system headers make, and gives no warnings about
+/// such text. But it warns of the same text in a source: `int *p = EOF;`.
 pub(crate) fn without_system_marks(text: Vec<u8>) -> Vec<u8> {
     let mut systems = HashSet::new();
     let mut new = Vec::new();
@@ -131,8 +130,8 @@ pub(crate) fn without_system_marks(text: Vec<u8>) -> Vec<u8> {
     new
 }
 
-/// What need not be read of the parts that come from system headers: those that do
-/// not mention OpenMP, but for the marker that begins them.
+/// The parts from system headers that need not be read: those that don't mention OpenMP. The
+/// marker that begins such a part is kept.
 pub(in crate::find) fn silent(text: &[u8], system: &[Range<usize>]) -> Vec<Range<usize>> {
     let silent = system
         .iter()

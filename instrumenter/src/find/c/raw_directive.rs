@@ -1,5 +1,5 @@
-//! Directives as records of their words, however they are written: `#pragma`, `_Pragma` or
-//! an attribute.
+//! Directives as records of their words. A directive may be written as `#pragma`, as `_Pragma`
+//! or as an attribute.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use crate::openmp::directives::DirectiveRow;
 use crate::openmp::parse::{DirectiveError, DirectiveToken, parse};
 use crate::openmp::{Directive, Language};
 
-/// A directive before it is understood.
+/// A directive that is not yet parsed.
 #[derive(Debug)]
 pub(super) struct RawDirective {
     pub(super) range: Range<usize>,
-    /// Behind the semicolon that follows an attribute: where a directive that
-    /// stands alone appertains to the empty statement, it ends there.
+    /// The offset behind the semicolon that follows an attribute. A directive that stands alone
+    /// belongs to this empty statement and ends there.
     pub(super) empty_statement: Option<usize>,
     /// `omp` or `pomp`.
     pub(super) sentinel: &'static str,
@@ -23,14 +23,14 @@ pub(super) struct RawDirective {
     pub(super) table: &'static [DirectiveRow],
     pub(super) words: Vec<DirectiveToken>,
     pub(super) placement: Placement,
-    /// Why its text can't be edited, if so.
+    /// The reason if the directive's text can't be edited.
     pub(super) frozen: Option<&'static str>,
-    /// Its place among others in one attribute.
+    /// Its place in the sequence of one attribute.
     pub(super) sequence: Option<InSequence>,
 }
 
 impl RawDirective {
-    /// What it says.
+    /// Parses the directive.
     pub(super) fn parse(&self, language: Language) -> Result<Directive, DirectiveError> {
         parse(&self.words, self.table, language)
     }
@@ -40,7 +40,7 @@ impl RawDirective {
 pub(super) fn words(text: &[u8], tokens: &[Token]) -> Vec<DirectiveToken> {
     let word = |token: &Token| DirectiveToken {
         text: match token.kind {
-            // Digraphs: the parser of directives knows the primary spelling.
+            // The parser of directives knows no digraphs, only the primary spelling.
             TokenKind::Punctuation(mark) if mark.is_ascii() => char::from(mark).to_string(),
             _ => text_of(text, token),
         },

@@ -16,24 +16,25 @@ use crate::find::Hidden;
 use crate::names;
 use crate::openmp::{Association, api};
 
-/// What a file includes.
+/// An include of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Include {
     /// `"name"`.
     Quoted(String),
     /// `<name>`.
     Angled(String),
-    /// A macro names it.
+    /// The name comes from a macro.
     Computed,
 }
 
-/// What a file includes, in conditionals that may hold or not.
+/// The includes of a file, in any branch of its conditionals.
 #[must_use]
 pub fn includes(text: &[u8]) -> Vec<Include> {
     operands(text, b"include").filter_map(included).collect()
 }
 
-/// Without the lexer: most of the files that are looked at hold nothing else.
+/// Reads an include without the lexer: most of the examined files contain no OpenMP and need no
+/// lexing.
 fn included(operand: &[u8]) -> Option<Include> {
     let operand = operand.strip_prefix(b"_next").unwrap_or(operand);
     let operand = operand.trim_ascii_start();
@@ -49,7 +50,7 @@ fn included(operand: &[u8]) -> Option<Include> {
     }
 }
 
-/// What stands behind the name on the lines of a text that begin with `#` and this name.
+/// The texts behind the name, for each line that begins with `#` and this name.
 fn operands<'t>(text: &'t [u8], name: &'t [u8]) -> impl Iterator<Item = &'t [u8]> {
     begins(text, name).map(move |(_, at)| &text[at + name.len()..end_of_line(text, at)])
 }
@@ -59,7 +60,7 @@ fn end_of_line(text: &[u8], from: usize) -> usize {
     length.map_or(text.len(), |length| from + length)
 }
 
-/// Where lines begin that begin with `#` and a name, and where the name does.
+/// For each line that begins with `#` and a name, the offsets of the line and of the name.
 fn begins<'t>(text: &'t [u8], name: &'t [u8]) -> impl Iterator<Item = (usize, usize)> + 't {
     memmem::find_iter(text, name).filter_map(move |at| {
         let begin = without_blanks(without_blanks(&text[..at]).strip_suffix(b"#")?).len();
@@ -75,7 +76,7 @@ fn without_blanks(text: &[u8]) -> &[u8] {
     &text[..end.map_or(0, |end| end + 1)]
 }
 
-/// What the macros of a file keep from everyone who does not expand them.
+/// Directives and calls that the macros of a file hide.
 #[must_use]
 pub fn hidden_in_macros(text: &[u8]) -> Vec<Hidden> {
     if !may_speak(text) {
@@ -86,7 +87,7 @@ pub fn hidden_in_macros(text: &[u8]) -> Vec<Hidden> {
     hidden.collect()
 }
 
-/// The names of those macros and what they hide.
+/// The names of such macros, and what they hide.
 #[must_use]
 pub fn names_that_hide(file: &File, is_undefined: IsUndefined<'_>) -> Vec<(String, Hidden)> {
     if !file.may_speak() || !contains(file.text(), DEFINE) {
@@ -108,7 +109,7 @@ fn hiding_macros<'t>(
     })
 }
 
-/// What the code of an included file keeps from everyone who does not read it.
+/// The first construct or call in the code of an included file.
 #[must_use]
 pub fn hidden_in_header(file: &File, is_undefined: IsUndefined<'_>) -> Option<Hidden> {
     if !file.may_speak() {
@@ -126,7 +127,7 @@ fn first_compiled(
     compiled.into_iter().next()
 }
 
-/// What is compiled of what was found in a file.
+/// The items found in a file that are in compiled parts.
 fn compiled<T>(
     file: &File,
     mut found: Vec<T>,
@@ -140,19 +141,20 @@ fn compiled<T>(
     found
 }
 
-/// Makes one name of two.
+/// The operator that joins two names.
 const PASTES: &[u8] = b"##";
 
-/// Where a file names macros.
+/// The uses of some macros in a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Mentions {
-    /// One that its code names.
+    /// A macro that is used in code.
     pub in_code: Option<String>,
-    /// Macros that name one, and which; without it, what they name is pasted together.
+    /// Macros that use one of them, with its name. The name is missing if the macro pastes
+    /// names together.
     pub aliases: Vec<(String, Option<String>)>,
 }
 
-/// Where a file names the macros that a table has.
+/// Finds the uses of the macros in a table.
 #[must_use]
 pub fn mentions<T>(
     file: &File,
@@ -201,8 +203,8 @@ fn is_definition(text: &[u8], line: &PreprocessorLine) -> bool {
         .is_some_and(|name| is_word(text, name, "define"))
 }
 
-/// The macro of an included file that hides a brace: constructs that it stands in
-/// can't be seen to end.
+/// Returns a macro of an included file that hides a brace. The ends of constructs around its
+/// uses can't be found.
 #[must_use]
 pub fn hidden_brace(file: &File, is_undefined: IsUndefined<'_>) -> Option<Hidden> {
     let text = file.text();
@@ -237,11 +239,11 @@ fn hidden_in_macro(text: &[u8], line: &PreprocessorLine) -> Option<String> {
     None
 }
 
-/// Who pragmas are for that are none of OpenMP's.
+/// The first words of pragmas that are not OpenMP's.
 const OTHER_PRAGMAS: &[&str] = &["GCC", "clang", "STDC", "message", "warning", "once", "pack"];
 
-/// Whether what follows a `_Pragma` may be a directive of OpenMP's: a string, or a macro
-/// that makes one of what may be.
+/// Whether the operand of a `_Pragma` may be a directive of OpenMP: a string that begins with
+/// `omp`, or a macro whose result may be one.
 fn may_be_openmp(text: &[u8], operands: &[Token]) -> bool {
     let word = |at: usize| operands.get(at).map(|token| text_of(text, token));
     match operands.get(1).map(|token| token.kind) {
@@ -279,7 +281,7 @@ fn hidden_in_code(file: &File) -> Vec<Hidden> {
     directives.chain(calls).map(hidden).collect()
 }
 
-/// What only declares or delimits has nothing to measure of its own.
+/// Directives that only declare or delimit have nothing to measure of their own.
 fn is_executed(association: Association) -> bool {
     !matches!(
         association,
@@ -287,7 +289,7 @@ fn is_executed(association: Association) -> bool {
     )
 }
 
-/// A cheap test that misses no macro with braces that don't pair in it.
+/// A cheap test that finds every macro with unbalanced braces, and maybe others.
 fn may_hide_braces(text: &[u8]) -> bool {
     let balance = |definition: &[u8]| {
         definition.iter().fold(0, |balance, byte| match byte {

@@ -1,4 +1,4 @@
-//! The blocks of a `sections` construct: what stands between its separators.
+//! The blocks of a `sections` construct, between its separators.
 
 use super::Finder;
 use super::configuration::View;
@@ -44,7 +44,7 @@ impl Finder<'_> {
         let first = tokens.first()?;
         let begin = self.begin(directive, from, first, view);
         let end = match last_record.filter(|record| Some(record.range.end) > last_token) {
-            // It ends with a directive that stands alone.
+            // The block ends with a directive that stands alone.
             Some(record) => match record.placement {
                 Placement::Lines { after, .. } => Position {
                     at: after,
@@ -69,8 +69,8 @@ impl Finder<'_> {
         })
     }
 
-    /// Where a block ends in every branch of the conditionals that it holds: not in one of
-    /// them, or the others would have no end.
+    /// Moves the end of a block behind the conditionals in it. If the end were in one branch,
+    /// the other branches would have none.
     fn behind_conditionals(&self, block: std::ops::Range<usize>, end: Position) -> Position {
         let groups = self.groups.beginning_in(&block);
         let ends = groups.map(|number| self.groups.groups[number].range.end);

@@ -1,4 +1,4 @@
-//! What the syntax tree says of C and C++.
+//! Reads information about C and C++ code from the syntax tree.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::find::tree::SyntaxTree;
 pub(super) struct PartTree {
     pub(super) tree: SyntaxTree,
     functions: Vec<Option<Function>>,
-    /// Their definitions.
+    /// The ranges of the functions' definitions.
     definitions: Nested,
 }
 
@@ -49,7 +49,7 @@ impl PartTree {
     }
 }
 
-/// What a definition says of its function.
+/// The function of a definition.
 fn function(tree: &SyntaxTree, text: &[u8], definition: Node<'_>) -> Option<Function> {
     let declarator = definition.child_by_field_name("declarator")?;
     let name = function_name(declarator)?;
@@ -62,7 +62,7 @@ fn function(tree: &SyntaxTree, text: &[u8], definition: Node<'_>) -> Option<Func
     })
 }
 
-/// A name as it is read, however its words are laid out: `A :: \n f` is `A::f`.
+/// A name in one line, however it is laid out: `A :: \n f` is `A::f`.
 pub(super) fn on_one_line(name: &[u8]) -> String {
     let words: Vec<String> = lex_part(name, 0..name.len())
         .iter()
@@ -101,9 +101,8 @@ fn function_name(mut node: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// Whether the specifiers of a function may make it `inline` with external
-/// linkage. A macro may hide the keyword: two words that could be a type are
-/// one too many to be sure.
+/// Whether the specifiers of a function may make it `inline` with external linkage. A macro may
+/// hide the keyword. So of several words that could be a type, one may be such a macro.
 pub(super) fn maybe_extern_inline(text: &[u8], specifiers: Range<usize>) -> bool {
     let words: Vec<String> = lex_part(text, specifiers)
         .iter()
@@ -122,7 +121,7 @@ pub(super) fn maybe_extern_inline(text: &[u8], specifiers: Range<usize>) -> bool
             > 1
 }
 
-/// Keywords that never stand for `inline`.
+/// Keywords that are certainly not `inline`.
 fn is_plain_specifier(word: &str) -> bool {
     const KEYWORDS: &[&str] = &[
         "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool",

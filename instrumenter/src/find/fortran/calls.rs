@@ -12,14 +12,14 @@ use crate::find::{FoundCall, Position, first_argument};
 use crate::openmp::api::{self, RoutineRow};
 use crate::source::Form;
 
-/// Whether a text may call one of the routines at all.
+/// Whether a text may call one of the routines; a quick test.
 pub(super) fn may_have_some(text: &[u8]) -> bool {
     text.windows(5)
         .any(|window| window.eq_ignore_ascii_case(b"_lock"))
 }
 
 impl Finder<'_> {
-    /// The calls of a source, in whatever branch of a conditional.
+    /// The calls of a source, in any branch of a conditional.
     pub(super) fn calls(&self) -> Vec<FoundCall> {
         let text = &self.source.text;
         if !may_have_some(text) {
@@ -47,7 +47,7 @@ impl Finder<'_> {
         calls
     }
 
-    /// The call of a routine with a token of a statement as its name.
+    /// The call of a routine whose name is a token of a statement.
     fn call(
         &self,
         line: &Logical,
@@ -72,7 +72,7 @@ impl Finder<'_> {
     }
 }
 
-/// Where a statement calls.
+/// The place of a call in its statement.
 #[derive(Clone, Copy, Debug)]
 enum CallPlace {
     /// In the head of a loop. Nothing may stand between a directive and the loop that it
@@ -105,7 +105,7 @@ fn may_call(kind: &StatementKind) -> bool {
     )
 }
 
-/// The routine that is called with a token.
+/// The routine that a token calls, if it is one with a wrapper.
 fn routine_at(line: &Logical, tokens: &[Token], at: usize) -> Option<&'static RoutineRow> {
     let name = &tokens[at];
     if name.kind != TokenKind::Word || line.text(tokens.get(at + 1)?) != b"(" {
@@ -121,8 +121,8 @@ fn routine_at(line: &Logical, tokens: &[Token], at: usize) -> Option<&'static Ro
 }
 
 impl View {
-    /// Where a statement goes that is to be executed before one, whatever leads to
-    /// it in the order of the text.
+    /// The place for a statement to be executed before the given one, on every path that leads
+    /// there in the order of the text.
     fn before(
         &self,
         finder: &Finder<'_>,

@@ -1,21 +1,20 @@
-//! A line of fixed form as the columns that it is made of (Fortran 2018,
-//! section 6.3.3).
+//! A line of fixed form, split into its columns (Fortran 2018, section 6.3.3).
 
 use std::ops::Range;
 
 /// The columns of a line.
 pub(super) struct Card {
-    /// Columns 1 to 6, filled up with blanks.
+    /// Columns 1 to 6, padded with blanks.
     pub(super) head: [u8; 6],
-    /// Where each of them stands.
+    /// The offset of each of these columns.
     at: [usize; 6],
-    /// From column 7 to the last that counts.
+    /// From column 7 to the last significant column.
     pub(super) body: Range<usize>,
 }
 
 impl Card {
-    /// Reads a line. A tab in the first six columns leads to column 7; with a
-    /// digit but 0 behind it, to column 6, as DEC's compilers had it.
+    /// Reads a line. A tab in the first six columns leads to column 7. If a digit except 0
+    /// follows the tab, it leads to column 6, as in DEC's compilers.
     pub(super) fn new(text: &[u8], line: Range<usize>, line_length: Option<usize>) -> Self {
         let mut card = Self {
             head: [b' '; 6],
@@ -44,8 +43,8 @@ impl Card {
         card
     }
 
-    /// The columns of the label, from `first` on, without what is blank around
-    /// it. What is no label there is no Fortran.
+    /// The columns of the label, from `first` on, without blanks around it. Other text in these
+    /// columns is not valid Fortran.
     pub(super) fn label(&self, first: usize) -> Range<usize> {
         let mut columns = self.head[first..5].iter();
         if !columns.all(|byte| *byte == b' ' || byte.is_ascii_digit()) {

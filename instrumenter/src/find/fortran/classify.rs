@@ -1,11 +1,11 @@
-//! What a statement opens or closes. No keyword of Fortran is reserved: what a
-//! statement is follows from the marks outside its parentheses first, and from
-//! its first letters second (Sale's algorithm).
+//! Classifies statements by the construct that they open or close. Fortran has no reserved
+//! keywords. So a statement is classified first by the marks outside its parentheses, then by
+//! its first letters (Sale's algorithm).
 
 use super::squeezed::Squeezed;
 use super::unit_heads::{UnitHead, UnitKind, unit_head};
 
-/// What a statement does to the nesting.
+/// The effect of a statement on the nesting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StatementKind {
     /// Begins a loop, which may end at a label.
@@ -25,9 +25,9 @@ pub(super) enum StatementKind {
     Else,
     /// Begins a program unit or a subprogram.
     Unit(UnitHead),
-    /// `end`, perhaps with what it ends.
+    /// `end`, perhaps followed by the kind of unit that it ends.
     EndUnit(Option<UnitKind>),
-    /// Nothing.
+    /// No effect.
     Other,
 }
 
@@ -47,7 +47,7 @@ pub(super) enum Compound {
     Type,
 }
 
-/// What ends what; the longer of two that begin alike comes first.
+/// The keywords of end statements. Of two that begin alike, the longer one comes first.
 const CLOSERS: [(&str, Compound); 10] = [
     ("if", Compound::If),
     ("select", Compound::Select),
@@ -89,8 +89,9 @@ pub(super) fn classify(statement: &mut Squeezed) -> StatementKind {
     StatementKind::Other
 }
 
-/// Words that declarations begin with. Of executable statements, only assignments to names
-/// that begin with such a word do. `data`, `format` and `entry` may stand among executable statements.
+/// Words that begin declarations. Of executable statements, only assignments begin with such a
+/// word, if the name of the variable does. `data`, `format` and `entry` are left out, since
+/// they may be among executable statements.
 const DECLARING: [&str; 21] = [
     "allocatable",
     "character",
@@ -136,7 +137,7 @@ fn unit(statement: &mut Squeezed, marks: &Marks) -> Option<StatementKind> {
     Some(StatementKind::Unit(head))
 }
 
-/// The marks outside of parentheses that tell statements apart.
+/// The marks outside parentheses that distinguish statements.
 struct Marks {
     /// `=`
     assigns: bool,
@@ -235,8 +236,8 @@ fn otherwise(statement: &mut Squeezed, marks: &Marks) -> Option<StatementKind> {
     (named && statement.at_end()).then_some(StatementKind::Else)
 }
 
-/// What may follow the keyword of an end statement: a name, the name of an
-/// operator behind `end interface`, the list of `end team (...)`.
+/// Whether the rest may follow the keyword of an end statement: a name, the name of an operator
+/// behind `end interface`, or the list of `end team (...)`.
 fn is_end(statement: &mut Squeezed) -> bool {
     if statement.at_end() || statement.only_parenthesised() {
         return true;

@@ -1,4 +1,4 @@
-//! Parts of a source where no call may stand.
+//! Finds the parts of a source where no call may be inserted.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::openmp::{Directive, Leaf};
 type Closed = (Range<usize>, &'static str);
 
 impl Finder<'_> {
-    /// The closed parts of every view that a directive or a call was seen in.
+    /// The closed parts of all views in which a directive or a call was found.
     pub(super) fn closed(&self) -> Vec<Closed> {
         let mut closed = self.closed.borrow().clone();
         let system = preprocessed::system_ranges(&self.source.text);
@@ -57,8 +57,9 @@ impl Finder<'_> {
         closed
     }
 
-    /// The procedures of a view that may be compiled for a device: a `declare target`
-    /// in one, but not in one inside of it, names no procedure. Then it means this one.
+    /// The procedures of a view that may be compiled for a device. These are the procedures
+    /// with a `declare target` that names nothing: such a directive applies to the innermost
+    /// procedure around it.
     pub(super) fn device_code_in(&self, view: &View) -> Vec<Range<usize>> {
         let declares = |record: &&DirectiveLines| matches!(&record.meaning, Meaning::Begin(directive) if names_nothing(directive));
         let declaring = self.records.iter().filter(declares);

@@ -1,6 +1,5 @@
-//! Conditions of the preprocessor that hold or fail together: a directive and
-//! the one that ends it often stand in conditionals of their own with the same
-//! condition.
+//! Conditions of the preprocessor that hold or fail together. A directive and its end directive
+//! are often in separate conditionals with the same condition.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -12,35 +11,35 @@ use crate::find::c::lexer::PreprocessorLine;
 /// A condition, known to hold or to fail.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Fact {
-    /// Without its negation.
+    /// The condition without its negation.
     text: String,
     holds: bool,
 }
 
-/// The conditions of a text's groups: what must hold for each branch whose
-/// conditions in front have failed; nothing for `#else`.
+/// The conditions of a text's groups. Each branch has the condition that must hold if those in
+/// front of it have failed; `#else` has none.
 #[derive(Debug, Default)]
 pub(super) struct Conditions {
     of: Vec<Vec<Option<Fact>>>,
-    /// By condition, the groups that ask for it.
+    /// For each condition, the groups that test it.
     asking: HashMap<String, Vec<usize>>,
 }
 
-/// What a choice depends on.
+/// The facts and branches that determine a choice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ChoiceKey(Vec<Fact>, Vec<(usize, usize)>);
 
-/// So many conditions of one conditional that failed are remembered.
+/// The largest number of failed conditions of one conditional that are remembered.
 const MOST_FAILED: usize = 64;
 
-/// Which branch some facts choose.
+/// The branch that some facts choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    /// This one, or none.
+    /// This branch, or none.
     Certain(Option<usize>),
-    /// This one, unless one in front of it holds.
+    /// This branch, unless the condition of an earlier branch holds.
     Likely(usize),
-    /// They say nothing.
+    /// The facts don't decide.
     Open,
 }
 
@@ -73,7 +72,7 @@ impl Conditions {
     pub(super) fn configuration_for(&self, groups: &Groups, offset: usize) -> Configuration {
         let mut configuration = groups.configuration_for(offset);
         self.follow(&mut configuration, &self.facts_at(groups, offset));
-        // What is around the offset has the last word.
+        // The branches around the offset override everything else.
         for number in groups.around(offset) {
             let branch = groups.groups[number].branch_of(offset);
             configuration[number] = branch.or(configuration[number]);
@@ -81,12 +80,13 @@ impl Conditions {
         configuration
     }
 
-    /// What the choice for an offset depends on: the same for offsets with the same.
+    /// The key of the choice for an offset: equal keys mean equal choices.
     pub(super) fn key(&self, groups: &Groups, offset: usize) -> ChoiceKey {
         let around = groups.around(offset);
         let branch = |number: usize| Some((number, groups.groups[number].branch_of(offset)?));
         let facts = self.facts_at(groups, offset);
-        // Facts alone decide over what is around, but where conditions contradict each other.
+        // Facts alone choose the branches around the offset, unless conditions contradict each
+        // other. Those branches are listed separately.
         let open = around.filter_map(branch);
         let open = open.filter(|(number, branch)| {
             self.choice(*number, &facts) != Choice::Certain(Some(*branch))
@@ -95,8 +95,8 @@ impl Conditions {
         ChoiceKey(facts, open)
     }
 
-    /// The other choices, seen from the begin of a part, of the groups that
-    /// overlap it, each with the number of its group.
+    /// The other choices for the groups that overlap a part, as seen from its begin. Each comes
+    /// with the number of its group.
     pub(super) fn alternatives<'g>(
         &'g self,
         groups: &'g Groups,
@@ -127,7 +127,7 @@ impl Conditions {
         })
     }
 
-    /// Chooses what facts say for the groups that ask for one of them.
+    /// Applies facts to all groups that test one of them.
     fn follow(&self, configuration: &mut Configuration, facts: &[Fact]) {
         let asking = facts.iter().filter_map(|fact| self.asking.get(&fact.text));
         for number in asking.flatten() {
@@ -159,7 +159,7 @@ impl Conditions {
         }
     }
 
-    /// What must hold around an offset; OpenMP is on where it matters.
+    /// The facts that must hold around an offset. `_OPENMP` counts as defined.
     fn facts_at(&self, groups: &Groups, offset: usize) -> Vec<Fact> {
         let mut facts = Vec::new();
         let mut around: Vec<usize> = groups.around(offset).collect();
@@ -176,7 +176,7 @@ impl Conditions {
         facts
     }
 
-    /// What must hold for a choice.
+    /// The facts that must hold for a choice.
     fn facts_of(&self, number: usize, choice: Option<usize>) -> Vec<Fact> {
         let conditions = &self.of[number];
         let failed = choice.unwrap_or(conditions.len());
@@ -191,7 +191,7 @@ impl Conditions {
 }
 
 impl Fact {
-    /// What a line demands; nothing for `#else`.
+    /// The condition of a line; none for `#else`.
     fn read(text: &[u8], line: &PreprocessorLine) -> Option<Self> {
         let words = (0..line.tokens.len()).map(|at| word(text, line, at));
         let words: Vec<_> = words.collect();
@@ -212,7 +212,7 @@ impl Fact {
         Some(Self { text, holds })
     }
 
-    /// Whether it holds, if facts tell.
+    /// Whether the condition holds, if the facts decide that.
     fn is_true(&self, facts: &[Self]) -> Option<bool> {
         let known = facts.iter().find(|fact| fact.text == self.text)?;
         Some(known.holds == self.holds)
@@ -225,7 +225,7 @@ mod tests {
     use crate::find::c::lexer::lex;
     use crate::openmp::Language;
 
-    /// What is chosen for every group around the mark `@`.
+    /// The choice for every group around the mark `@`.
     fn chosen(text: &str) -> String {
         let lines = lex(text.as_bytes()).lines;
         let groups = Groups::new(

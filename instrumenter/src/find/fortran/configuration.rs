@@ -1,4 +1,4 @@
-//! A source as one configuration of its conditionals shows it.
+//! The view of a source in one configuration of its conditionals.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ use crate::find::nested::Nested;
 use crate::find::tree::{SyntaxTree, has_errors};
 use crate::source::Form;
 
-/// What is visible, and what it means; the tree is made when it is asked for.
+/// The visible parts of a source and their structure. The tree is made on first use.
 pub(super) struct View {
     pub(super) lines: Vec<Logical>,
     pub(super) statements: Vec<Statement>,
@@ -27,21 +27,21 @@ pub(super) struct View {
     tree: OnceCell<SyntaxTree>,
     /// The ranges of its program units.
     units: Nested,
-    /// For each statement how many in front of it leave doubt about loops, and how many
-    /// begin one in a way that hides it from the grammar.
+    /// For each statement two counts of the statements in front of it: those that leave doubt
+    /// about loops, and those that begin a loop in a way that the grammar does not recognise.
     doubts: OnceCell<Vec<(u32, u32)>>,
-    /// The `if` of the construct that each statement stands in.
+    /// For each statement, the `if` of the construct that contains it.
     ifs: OnceCell<Vec<Option<usize>>>,
-    /// Names of the procedures that the text has itself, in lower case.
+    /// Names of the procedures that the text itself defines, in lower case.
     procedures: OnceCell<HashSet<String>>,
     /// Names of the arrays that are declared, in lower case.
     pub(super) arrays: OnceCell<HashSet<String>>,
-    /// Where statements may stand.
+    /// The places where statements may be inserted.
     places: OnceCell<Places>,
 }
 
 impl View {
-    /// The whole source; or a part of it and the line that follows.
+    /// The view of the whole source, or of a part and the line that follows it.
     pub(super) fn new(
         finder: &Finder<'_>,
         configuration: &Configuration,
@@ -88,7 +88,7 @@ impl View {
     fn read(&mut self, finder: &Finder<'_>) {
         for (number, line) in self.lines.iter().enumerate() {
             if line.sentinel.is_some() {
-                // Between the lines of a statement it has no place of its own.
+                // A directive between the lines of a statement has no place of its own.
                 let record = finder.record_at(line.range.start);
                 let record = record.filter(|_| !line.inside_statement);
                 self.items.extend(record.map(Element::Directive));
@@ -111,7 +111,7 @@ impl View {
         self.units.innermost(offset)
     }
 
-    /// Whether a statement may stand in the place of a directive.
+    /// Whether a statement may be put in the place of a directive.
     pub(super) fn takes_statement(&self, offset: usize, form: Form) -> bool {
         let places = self.places.get_or_init(|| {
             let statements = self.statements.iter().zip(&self.line_of);
@@ -124,8 +124,8 @@ impl View {
         places.take_statement(offset)
     }
 
-    /// Whether one of the statements from one to another leaves doubt about loops, and
-    /// whether one begins a loop in a way that hides it from the grammar.
+    /// Whether one of the statements `first` to `last` leaves doubt about loops, and whether
+    /// one begins a loop in a way that the grammar does not recognise.
     pub(super) fn doubts(&self, first: usize, last: usize) -> (bool, bool) {
         let doubts = self.doubts.get_or_init(|| {
             let mut so_far = (0, 0);
@@ -141,7 +141,7 @@ impl View {
         (behind.0 > before.0, behind.1 > before.1)
     }
 
-    /// The `if` of the construct that a statement stands in.
+    /// The `if` of the construct that contains a statement.
     pub(super) fn if_of(&self, statement: usize) -> Option<usize> {
         let ifs = self.ifs.get_or_init(|| {
             let mut open = Vec::new();
@@ -160,8 +160,7 @@ impl View {
         ifs[statement]
     }
 
-    /// Whether the text has a procedure of its own by this name, and not only an
-    /// interface of one.
+    /// Whether the text defines a procedure of this name, and not only an interface for one.
     pub(super) fn defines(&self, name: &str) -> bool {
         let procedures = self.procedures.get_or_init(|| {
             let interfaces = Nested::new(self.structure.interfaces.iter().cloned());
@@ -173,7 +172,7 @@ impl View {
         procedures.contains(name)
     }
 
-    /// What a record governs.
+    /// The span of a record's construct.
     pub(super) fn span(&self, record: usize) -> Result<&Span, &'static str> {
         let spans = &self.structure.spans;
         let at = spans.binary_search_by_key(&record, |(record, _)| *record);
@@ -192,7 +191,7 @@ impl View {
         }
     }
 
-    /// Where the lines of an item end, behind the newline.
+    /// The offset behind the lines of an item, including the newline.
     pub(super) fn after(&self, records: &[DirectiveLines], item: usize) -> usize {
         match self.items[item] {
             Element::Statement(index) => self.lines[self.line_of[index]].after,
@@ -221,9 +220,10 @@ fn grammar() -> tree_sitter::Language {
     tree_sitter_fortran::LANGUAGE.into()
 }
 
-/// Everything that is no statement: the grammar knows neither fixed form nor
-/// directives, and takes comments for parts of what they stand next to. A carriage
-/// return inside a line ends a line for it, and for no compiler.
+/// The parts of the text that are not statements. They are hidden from the grammar: it knows
+/// neither fixed form nor directives, and it takes comments for parts of neighbouring code.
+/// Carriage returns inside a line are hidden, too: they end a line for the grammar, but not for
+/// compilers.
 fn hidden(text: &[u8], lines: &[Logical]) -> Vec<Range<usize>> {
     let mut hidden = Vec::new();
     let mut from = 0;

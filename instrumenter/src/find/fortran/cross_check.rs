@@ -1,11 +1,11 @@
-//! The cross-check of what is taken from the tokens alone: see `check_tree`.
-//! `--verify` and the tests ask the tree about every loop.
+//! Checks the ends of loops that are found from tokens alone: see `check_tree`. `--verify` and
+//! the tests ask the tree about every loop.
 
 use super::Finder;
 use super::directives::Meaning;
 
 impl Finder<'_> {
-    /// The first directive whose loop the tokens and the tree see end differently.
+    /// The first directive for whose loop tokens and tree give different ends.
     pub(super) fn disputed(&self) -> Option<usize> {
         (0..self.records.len())
             .find(|index| self.is_disputed(*index))
@@ -26,10 +26,10 @@ impl Finder<'_> {
         let Some((first, last)) = Self::looped(&view, span, directive) else {
             return false;
         };
-        // Where there is doubt, the construct was left alone. In front of it, too, there may
-        // be loops that have another end for the grammar, and then hold what follows.
+        // If there was doubt, the construct was left alone. Doubtful loops in front of it
+        // matter, too: the grammar may give them a later end, behind this loop.
         let (doubted, _) = view.doubts(0, last);
-        // What the grammar does not know changes what it takes the rest for.
+        // Code that the grammar does not know changes its reading of the code around it.
         let understood = || !view.tree(self).is_in_error(view.statements[first].keyword);
         !doubted && understood() && self.tree_contradicts(&view, span, first, last)
     }

@@ -1,5 +1,5 @@
-//! Where `implicit none (external)` is in force, so that every procedure must be
-//! declared to be called (Fortran 2018, section 8.7).
+//! Finds where `implicit none (external)` is in force, so that a procedure must be declared
+//! before it is called (Fortran 2018, section 8.7).
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Directive records: the directives of a text, their words, and what they say.
+//! Directive records: the directives of a text, their words, and their meanings.
 
 use std::ops::Range;
 
@@ -17,19 +17,19 @@ use crate::source::Form;
 pub(super) struct DirectiveLines {
     /// Its lines, without the last newline.
     pub(super) range: Range<usize>,
-    /// Behind its last newline.
+    /// The offset behind its last newline.
     pub(super) after: usize,
     pub(super) sentinel: Sentinel,
     pub(super) words: Vec<DirectiveToken>,
     pub(super) meaning: Meaning,
-    /// Why it can't be used where it stands, if so.
+    /// Why the directive can't be used in its place, if so.
     pub(super) unusable: Option<&'static str>,
 }
 
-/// What a directive says.
+/// The meaning of a directive.
 #[derive(Clone, Debug)]
 pub(super) enum Meaning {
-    /// It stands alone or begins something.
+    /// It stands alone or begins a construct.
     Begin(Directive),
     /// It ends the construct with the directive of this name.
     End(Directive),
@@ -60,7 +60,7 @@ impl DirectiveLines {
         }
     }
 
-    /// The sentinel as it is written in free form.
+    /// The sentinel as written in free form.
     pub(super) fn sentinel_text(&self) -> &'static str {
         match self.sentinel {
             Sentinel::Omp => "!$omp",
@@ -69,7 +69,7 @@ impl DirectiveLines {
     }
 }
 
-/// Why a directive can't be used where it stands.
+/// Why a directive can't be used in its place.
 fn unusable(text: &[u8], line: &Logical, continued: &Continued) -> Option<&'static str> {
     if line.broken {
         return Some("preprocessor lines stand inside of it");

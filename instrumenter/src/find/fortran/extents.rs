@@ -17,8 +17,8 @@ use crate::openmp::directives::Association;
 use crate::openmp::{Directive, Leaf};
 
 impl Finder<'_> {
-    /// The extent of the directive with this index; it takes the clauses of the
-    /// directive that ends it.
+    /// The extent of the directive with this index. The clauses of its end directive are added
+    /// to the directive.
     pub(super) fn extent(&self, index: usize, directive: &mut Directive, view: &View) -> Extent {
         match directive.association() {
             Association::Block | Association::LoopNest => {}
@@ -42,7 +42,7 @@ impl Finder<'_> {
             Some(end) => self.ended(view, end, directive)?,
             None => {
                 let end = self.behind(view, span.last)?;
-                // Inserted text may be the directive that ends the construct.
+                // The continuation line would continue an inserted end directive.
                 let is_block = directive.association() == Association::Block;
                 if is_block && self.continued.directive_at(end.at) {
                     return Err(STRAY.into());
@@ -78,8 +78,8 @@ impl Finder<'_> {
         })
     }
 
-    /// The end of a construct with a directive at its end, whose clauses are the
-    /// construct's.
+    /// The end of a construct with an end directive. The clauses of the end directive belong to
+    /// the construct.
     fn ended(
         &self,
         view: &View,
@@ -115,8 +115,8 @@ impl Finder<'_> {
         ))
     }
 
-    /// Behind an item: where the next line or the next statement of its line
-    /// begins.
+    /// The position behind an item: the begin of the next line, or of the next statement in the
+    /// same line.
     pub(super) fn behind(&self, view: &View, item: usize) -> Result<Position, String> {
         let next = match view.items[item] {
             Element::Statement(index) => view.statements[index].next_in_line,
@@ -142,9 +142,9 @@ impl Finder<'_> {
         })
     }
 
-    /// The tree must not contradict the tokens on where a loop ends. It is asked only
-    /// if they leave doubt: it takes longer than everything else. `cross_check` asks
-    /// always.
+    /// Fails if the tree contradicts the tokens about the end of a loop. The tree is asked only
+    /// if the tokens leave doubt, since it takes longer than everything else. `cross_check`
+    /// always asks it.
     fn check_tree(&self, view: &View, span: &Span, directive: &Directive) -> Result<(), String> {
         let Some((first, last)) = Self::looped(view, span, directive) else {
             return Ok(());
@@ -167,12 +167,12 @@ impl Finder<'_> {
         }
         match (view.items.get(span.own + 1), view.items[span.last]) {
             (Some(Element::Statement(first)), Element::Statement(last)) => Some((*first, last)),
-            // Another directive stands between; it is checked itself.
+            // There is another directive in between; its loop is checked on its own.
             _ => None,
         }
     }
 
-    /// Whether the tree has another end for a loop.
+    /// Whether the tree gives another end for a loop.
     pub(super) fn tree_contradicts(
         &self,
         view: &View,
@@ -204,8 +204,8 @@ impl Finder<'_> {
         !view.statements[last].range.contains(&at) && view.may_end_loop(at, plain)
     }
 
-    /// Every other choice of the conditionals that overlap the construct must
-    /// give the same end.
+    /// Fails unless every other choice of the conditionals that overlap the construct gives the
+    /// same end.
     fn check_branches(
         &self,
         index: usize,
@@ -213,7 +213,7 @@ impl Finder<'_> {
         end: usize,
     ) -> Result<(), String> {
         let part = self.records[index].range.start..end;
-        // What is one statement long depends on every statement.
+        // An extent that is counted in statements depends on every statement.
         let any = matches!(Wants::of(directive, false), Some(Wants::Statements(_)));
         let matters = |group: usize| any || self.structural_groups()[group];
         if self.groups.is_too_deep(part.clone()) {
@@ -238,7 +238,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// For each conditional, whether the nesting depends on what is in it.
+    /// For each conditional, whether the nesting depends on its contents.
     fn structural_groups(&self) -> &[bool] {
         self.structural_groups.get_or_init(|| {
             let groups = self.groups.groups.iter();
@@ -248,7 +248,7 @@ impl Finder<'_> {
         })
     }
 
-    /// Whether the nesting depends on a part.
+    /// Whether the nesting depends on a part of the text.
     fn is_structural(&self, part: &Range<usize>) -> bool {
         let next = self
             .structural
@@ -260,8 +260,8 @@ impl Finder<'_> {
 }
 
 impl View {
-    /// Whether a statement begins a loop in a way that the grammar takes for
-    /// something else without seeing an error: `DOI=1,N`.
+    /// Whether a statement begins a loop that the grammar takes for something else without
+    /// seeing an error: `DOI=1,N`.
     pub(super) fn hides_loop(&self, index: usize) -> bool {
         let statement = &self.statements[index];
         let line = &self.lines[self.line_of[index]];
@@ -270,9 +270,8 @@ impl View {
             && keyword.is_some_and(|token| !line.text(token).eq_ignore_ascii_case(b"do"))
     }
 
-    /// Whether a statement is for loops what its words say to a reader, too: `do` and
-    /// `end do` begin and end one, and nothing else does. Loops that end at a label
-    /// are not plain.
+    /// Whether the words of a statement show its effect on loops: `do` and `end do` begin and
+    /// end a loop, and no other statement does. Loops that end at a label are not plain.
     pub(super) fn is_plain(&self, index: usize) -> bool {
         let statement = &self.statements[index];
         let line = &self.lines[self.line_of[index]];
@@ -292,8 +291,9 @@ impl View {
         }
     }
 
-    /// Whether a loop, of which the head may be plain, may end at an offset. Behind what
-    /// the grammar does not know, an `end`, a `return` or a label ends any loop to it.
+    /// Whether a loop may end at an offset; `plain` tells whether its head is plain. Behind
+    /// code that the grammar does not know, an `end`, a `return` or a label ends any loop for
+    /// it.
     fn may_end_loop(&self, offset: usize, plain: bool) -> bool {
         let starts = |statement: &Statement| statement.range.start <= offset;
         let behind = self.statements.partition_point(starts);

@@ -6,7 +6,8 @@ use super::classify::Compound;
 use super::unit_heads::{UnitHead, UnitKind};
 use crate::openmp::{Association, Directive, Leaf};
 
-/// What is open, outermost first. Each is found by what it is, however many are open.
+/// The open frames, outermost first. A frame is looked up by its kind, so that the number of
+/// open frames does not matter.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     frames: Vec<Frame>,
@@ -38,12 +39,12 @@ impl Frames {
         self.frames.last()
     }
 
-    /// The innermost one, to be changed; its kind stays.
+    /// The innermost frame, to be changed; its kind must stay.
     pub(super) fn innermost(&mut self) -> Option<&mut Frame> {
         self.frames.last_mut()
     }
 
-    /// The one around the innermost, to be changed; its kind stays.
+    /// The frame around the innermost one, to be changed; its kind must stay.
     pub(super) fn around_innermost(&mut self) -> Option<&mut Frame> {
         let around = self.frames.len().checked_sub(2)?;
         self.frames.get_mut(around)
@@ -81,7 +82,7 @@ impl Frames {
         self.places(key).last().copied()
     }
 
-    /// The same, if it is in the innermost program unit.
+    /// The place of the innermost frame of a kind, if it is in the innermost program unit.
     pub(super) fn last_in_unit(&self, key: &Key) -> Option<usize> {
         let unit = self.last_of(&Key::AnyUnit);
         self.last_of(key)
@@ -97,21 +98,21 @@ impl Frames {
     }
 }
 
-/// Something open.
+/// An open construct, unit or directive.
 #[derive(Debug)]
 pub(super) enum Frame {
-    /// A construct of Fortran's.
+    /// A construct of the language.
     Construct(Construct),
     /// A program unit or subprogram.
     Unit(OpenUnit),
-    /// What a directive governs.
+    /// A directive and the code that it governs.
     Directive(OpenDirective),
 }
 
 /// An open construct.
 #[derive(Debug)]
 pub(super) struct Construct {
-    /// What it is; none for a loop.
+    /// The kind of the construct; none for a loop.
     pub(super) compound: Option<Compound>,
     /// The label of a loop's last statement.
     pub(super) label: Option<u64>,
@@ -134,30 +135,30 @@ pub(super) struct OpenDirective {
     pub(super) item: usize,
     pub(super) name: String,
     pub(super) wants: Wants,
-    /// Whether what it governs has begun.
+    /// Whether the code that it governs has begun.
     pub(super) begun: bool,
-    /// Whether that is a strictly structured block.
+    /// Whether this code is a strictly structured block.
     pub(super) strict: bool,
-    /// The item with which it was complete.
+    /// The item that completed this code.
     pub(super) complete: Option<usize>,
     /// The `section` directives directly in it.
     pub(super) sections: Vec<usize>,
 }
 
-/// What completes what a directive governs.
+/// The event that completes the code of a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wants {
-    /// A directive.
+    /// An end directive.
     End,
     /// The end of a loop.
     Loop,
-    /// So many more statements or constructs.
+    /// The end of this many more statements or constructs.
     Statements(usize),
 }
 
 impl Wants {
-    /// What completes the construct of a directive; none if it has none. Where
-    /// the end directive is optional, `ended` says whether there is one.
+    /// The event that completes the construct of a directive; none if it has no construct.
+    /// Where the end directive is optional, `ended` tells whether there is one.
     pub(super) fn of(directive: &Directive, ended: bool) -> Option<Self> {
         let row = directive.rows.last()?;
         match directive.association() {
@@ -175,7 +176,7 @@ impl Wants {
 }
 
 impl Frame {
-    /// What it is found by.
+    /// The kinds by which the frame is looked up.
     fn keys(&self) -> impl Iterator<Item = Key> + use<> {
         let keys = match self {
             Self::Construct(open) => [

@@ -1,20 +1,20 @@
-//! Text that was put together from several places of a source.
+//! Text that is put together from several places of a source.
 
 use std::ops::Range;
 
-/// Bytes that are read as one line, and where each stands in the source.
+/// Bytes that are read as one line, and the place of each byte in the source.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Glued {
     pub(super) bytes: Vec<u8>,
     pieces: Vec<Piece>,
 }
 
-/// Where a piece begins, here and in the source.
+/// The begin of a piece, in the glued bytes and in the source.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     start: usize,
     source: usize,
-    /// Whether the source has it.
+    /// Whether the piece is in the source.
     real: bool,
 }
 
@@ -31,7 +31,7 @@ impl Glued {
         }
     }
 
-    /// Appends a blank, if need be one that the source does not have.
+    /// Appends a blank, even if the source has none there.
     pub(super) fn separate(&mut self, text: &[u8], at: usize) {
         self.pieces.push(Piece {
             start: self.bytes.len(),
@@ -41,14 +41,14 @@ impl Glued {
         self.bytes.push(b' ');
     }
 
-    /// Where a byte stands in the source.
+    /// The place of a byte in the source.
     pub(super) fn source(&self, at: usize) -> usize {
         let behind = self.pieces.partition_point(|piece| piece.start <= at);
         let piece = behind.checked_sub(1).map(|piece| self.pieces[piece]);
         piece.map_or(0, |piece| piece.source + (at - piece.start))
     }
 
-    /// From the first to the last byte of a part, in the source.
+    /// From the first to the last byte of a part, as places in the source.
     pub(super) fn source_range(&self, part: Range<usize>) -> Range<usize> {
         match part.is_empty() {
             true => self.source(part.start)..self.source(part.start),
@@ -56,7 +56,7 @@ impl Glued {
         }
     }
 
-    /// The bytes that are read, in the source.
+    /// The pieces of the source that the line consists of.
     pub(super) fn source_pieces(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let ends = self.pieces.iter().skip(1).map(|piece| piece.start);
         let ends = ends.chain(std::iter::once(self.bytes.len()));

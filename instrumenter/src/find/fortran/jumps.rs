@@ -1,11 +1,11 @@
-//! Line markers that stand for lines which the preprocessor has left out.
+//! Line markers in the place of lines that the preprocessor has left out.
 
-/// A longer way forward is the user's own `#line`.
+/// A marker that goes further forward is taken for the user's own `#line`.
 const FARTHEST: u32 = 10_000;
 
-/// A preprocessed text with empty lines for each line marker that only goes forward
-/// in its file. GCC's preprocessor writes a marker for eight lines and more,
-/// also between the lines of a statement, where none can be told from a conditional.
+/// A preprocessed text in which each line marker that only goes forward in its file is replaced
+/// by empty lines. GCC's preprocessor writes such a marker in the place of eight or more lines,
+/// even between the lines of a statement. There a marker can't be told from a conditional.
 pub fn as_empty_lines(text: &[u8]) -> Vec<u8> {
     let mut made = Vec::with_capacity(text.len());
     let mut file: &[u8] = b"";
@@ -31,7 +31,7 @@ struct Marker<'t> {
     line: u32,
     /// With its quotes.
     file: &'t [u8],
-    /// Whether it says nothing of entering or leaving a file.
+    /// Whether the marker has no flags for entering or leaving a file.
     only_moves: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Logical lines: physical lines put together at their continuations, without
-//! comments, sentinels and continuation marks.
+//! Logical lines: physical lines joined at their continuations, without comments, sentinels and
+//! continuation marks.
 
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ use crate::source::Form;
 /// A logical line: one directive, or statements separated by semicolons.
 #[derive(Clone, Debug)]
 pub(super) struct Logical {
-    /// Of which directive it is; none for statements.
+    /// The sentinel of a directive; none for statements.
     pub(super) sentinel: Option<Sentinel>,
-    /// From the first byte of its first physical line to the last one's end,
-    /// without the newline.
+    /// From the first byte of its first physical line to the end of the last one, without the
+    /// newline.
     pub(super) range: Range<usize>,
-    /// Behind the newline of its last physical line.
+    /// The offset behind the newline of its last physical line.
     pub(super) after: usize,
     pub(super) glued: Glued,
     pub(super) tokens: Vec<Token>,
-    /// The bytes of the label field that are filled, in fixed form.
+    /// The bytes of the label field that are not blank, in fixed form.
     pub(super) label: Range<usize>,
-    /// Whether preprocessor lines stand between its physical lines.
+    /// Whether there are preprocessor lines between its physical lines.
     pub(super) broken: bool,
     /// Whether it is a directive between the lines of a statement.
     pub(super) inside_statement: bool,
@@ -40,7 +40,7 @@ impl Logical {
     }
 }
 
-/// Puts physical lines together.
+/// Joins physical lines to logical lines.
 pub(super) fn logical_lines<'p>(
     text: &[u8],
     lines: impl Iterator<Item = &'p Physical>,
@@ -69,16 +69,16 @@ struct Builder<'t> {
     open: Option<Open>,
 }
 
-/// The logical line that may go on.
+/// The logical line that may be continued.
 struct Open {
     index: usize,
-    /// The quote of the string that its text ends in.
+    /// The quote of the string that is open at the end of its text.
     quote: Option<u8>,
     /// Whether its last line ends with a continuation mark, in free form.
     continues: bool,
     /// Whether its last line is full, in fixed form.
     full: bool,
-    /// Whether a preprocessor line was seen since.
+    /// Whether a preprocessor line came after its last line.
     preprocessor: bool,
 }
 
@@ -99,7 +99,7 @@ impl Builder<'_> {
         let same = open.is_some_and(|open| self.lines[open.index].sentinel == sentinel);
         match self.form {
             Form::Fixed if line.continues && same => self.append(line),
-            // Nothing that it could continue: compilers take it for a comment.
+            // There is no line that it could continue; compilers take it for a comment.
             Form::Fixed if line.continues && sentinel.is_some() => {}
             Form::Free if open.is_some_and(|open| open.continues) && same => self.append(line),
             Form::Free if open.is_some_and(|open| open.continues) && sentinel.is_some() => {
@@ -146,7 +146,7 @@ impl Builder<'_> {
         logical.broken |= std::mem::take(&mut open.preprocessor);
         let mut content = line.content.clone();
         if self.form == Form::Fixed {
-            // Blanks fill up the line in front.
+            // The line in front is padded with blanks.
             if !std::mem::replace(&mut open.full, line.full) && open.quote.is_none() {
                 logical.glued.separate(self.text, content.start);
             }
@@ -176,7 +176,7 @@ impl Builder<'_> {
             if open.continues {
                 end = content.start + text.len() - 1;
             } else {
-                // A string does not reach into the next line by itself.
+                // Without a continuation mark, a string does not continue in the next line.
                 open.quote = None;
             }
         }

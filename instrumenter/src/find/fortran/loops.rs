@@ -1,8 +1,8 @@
 //! The heads of loops in Fortran.
 //!
-//! What is read here is put into the text once more, so only what has no side
-//! effects is accepted: names, numbers, arithmetic, and elements of what is
-//! declared to be an array, which a call of a function looks like.
+//! The expressions of a head are copied into inserted text. So only expressions without side
+//! effects are accepted: names, numbers, arithmetic, and elements of declared arrays. An
+//! undeclared name with parentheses may be a function call.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -16,12 +16,12 @@ use super::structure::Element;
 use super::tokens::{Token, TokenKind};
 use crate::find::{Level, LoopNest, LoopReader, Position, Relation};
 
-/// Functions of the language that only compute.
+/// Intrinsic functions without side effects.
 const INTRINSICS: &[&str] = &[
     "abs", "int", "iand", "ishft", "lbound", "len", "max", "min", "mod", "modulo", "size", "ubound",
 ];
 
-/// What a statement begins with that declares arrays.
+/// Words that begin declarations of arrays.
 const DECLARING: &[&str] = &[
     "integer",
     "dimension",
@@ -89,8 +89,8 @@ impl LoopReader for &Finder<'_> {
     }
 }
 
-/// The variables of the loops that begin at an offset, so many of them nested, whatever
-/// else their heads are.
+/// The variables of up to `levels` nested loops, the first of which begins at an offset. The
+/// rest of the heads may have any form.
 pub(super) fn variables(view: &Rc<View>, begin: usize, levels: usize) -> Vec<String> {
     if levels == 0 {
         return Vec::new();
@@ -109,8 +109,8 @@ pub(super) fn variables(view: &Rc<View>, begin: usize, levels: usize) -> Vec<Str
     loops.map_while(variable).take(levels).collect()
 }
 
-/// Whether a conditional begins or goes on between a loop and its directive, which is
-/// then not in it.
+/// Whether a conditional begins or continues between a loop and its directive, so that the
+/// directive is not in its branch.
 fn in_a_choice(text: &[u8], begin: usize) -> bool {
     let line = text[..begin].iter().rposition(|byte| *byte == b'\n');
     let before = text[..line.unwrap_or(0)].rsplit(|byte| *byte == b'\n');
@@ -182,7 +182,7 @@ fn level(view: &View, line: &Logical, statement: &Statement) -> Result<Level, St
     })
 }
 
-/// What stands between commas outside of parentheses.
+/// The parts between commas outside parentheses.
 fn parts<'t>(line: &Logical, tokens: &'t [Token]) -> Vec<&'t [Token]> {
     let mut depth = 0i32;
     tokens
@@ -197,7 +197,7 @@ fn parts<'t>(line: &Logical, tokens: &'t [Token]) -> Vec<&'t [Token]> {
         .collect()
 }
 
-/// Whether an expression has no side effects.
+/// Fails if an expression may have side effects.
 fn plain(view: &View, line: &Logical, tokens: &[Token]) -> Result<(), String> {
     let calls = |at: usize, token: &Token| {
         let opens = tokens.get(at + 1).is_some_and(|t| line.text(t) == b"(");
@@ -220,7 +220,7 @@ fn plain(view: &View, line: &Logical, tokens: &[Token]) -> Result<(), String> {
     }
 }
 
-/// Whether a statement that is seen declares an array of this name.
+/// Whether a visible statement declares an array of this name.
 fn declares_array(view: &View, name: &str) -> bool {
     let all = || {
         let statements = view.statements.iter().zip(&view.line_of);

@@ -1,17 +1,17 @@
-//! Flang's way to say where the lines of preprocessed text come from.
+//! Flang's notation for the origin of the lines of preprocessed text.
 //!
 //! | Flang | everyone else |
 //! | --- | --- |
 //! | `#line "./a.F90" 12` | `# 12 "a.F90"` |
 //! | `#line 14`, in the same file | `# 14 "a.F90"` |
 //!
-//! Quotes in names stand as they are. Flang reads both forms.
+//! Quotes in names are not escaped. Flang reads both notations.
 
 use super::scan;
 use crate::find::c::line_directives::plain_name;
 use crate::names;
 
-/// Flang's text with the line markers of everyone else; any other text as it is.
+/// Flang's text with the usual line markers; any other text unchanged.
 #[must_use]
 pub fn as_usual(text: Vec<u8>) -> Vec<u8> {
     if Mark::read(&text).is_none() {
@@ -63,7 +63,7 @@ mod tests {
                 "#line \"./a.F90\" 3\n      x\n#line \"/i/b \"c\".h\" 1\n      y\n#line 14\n      z\n",
                 "# 3 \"a.F90\"\n      x\n# 1 \"/i/b \\\"c\\\".h\"\n      y\n# 14 \"/i/b \\\"c\\\".h\"\n      z\n",
             ),
-            // A user's own, and text that another preprocessor made.
+            // A user's own `#line`, and text from another preprocessor.
             ("#line 3 \"a.F90\"\nx\n", "#line 3 \"a.F90\"\nx\n"),
             ("# 1 \"a.F90\"\n#line 3\n", "# 1 \"a.F90\"\n#line 3\n"),
             ("", ""),

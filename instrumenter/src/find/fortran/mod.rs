@@ -1,9 +1,9 @@
 //! The front end for Fortran, free and fixed form.
 //!
-//! physical lines -> logical lines -> statements and directive records -> per
-//! configuration of the conditionals, a token-level matcher, checked by a syntax
-//! tree of the statements alone. Form, sentinels, labels, continuations and the
-//! column limit are the lexer's; everything behind it is the same in both forms.
+//! The stages: physical lines -> logical lines -> statements and directive records -> for each
+//! configuration of the conditionals, a token-level matcher, checked by a syntax tree of the
+//! statements alone. Form, sentinels, labels, continuations and the column limit concern only
+//! the lexer. Everything behind it is the same in both forms.
 
 mod calls;
 mod card;
@@ -61,7 +61,7 @@ use physical::{Continued, Kind, Physical};
 use statements::{Statement, statements};
 use structure::Element;
 
-/// What Fortran says that changes how constructs are planned.
+/// Properties of Fortran that change how constructs are planned.
 const TRAITS: Traits = Traits {
     folds_case: true,
     private_by_rule: true,
@@ -72,10 +72,11 @@ const TRAITS: Traits = Traits {
     allocates_as_outside: true,
 };
 
-/// The reason for leaving a construct alone if a continuation line would continue our text.
+/// The reason for leaving a construct alone if a continuation line would continue inserted
+/// text.
 const STRAY: &str = "a line behind it continues something else";
 
-/// Views that are kept: what stands next to each other is seen in the same one.
+/// The number of views that are kept. Neighbouring directives mostly have the same view.
 const MAX_VIEWS: usize = 8;
 
 /// The front end for Fortran; the source says in which form.
@@ -99,7 +100,7 @@ impl FrontEnd for FortranFrontEnd {
         preprocessed::is_preprocessed(text)
     }
 
-    /// Sentinels and labels are tokens too.
+    /// Returns sentinels and labels as tokens, too.
     fn token_ranges(&self, source: &Source) -> Vec<Range<usize>> {
         let finder = Finder::new(source);
         let all = logical_lines(&source.text, finder.lines.iter(), finder.form);
@@ -137,7 +138,7 @@ impl Reading for Finder<'_> {
     }
 }
 
-/// Everything that is known of one source while its constructs are looked up.
+/// The data of one source while its constructs are looked up.
 struct Finder<'s> {
     source: &'s Source,
     form: Form,
@@ -149,17 +150,17 @@ struct Finder<'s> {
     records: Vec<DirectiveLines>,
     /// The bytes of lines that the nesting depends on.
     structural: Vec<Range<usize>>,
-    /// For each conditional whether it holds such a line.
+    /// For each conditional, whether it contains such a line.
     structural_groups: OnceCell<Vec<bool>>,
-    /// The views that were asked for last.
+    /// The most recent views.
     views: RefCell<Vec<(ChoiceKey, Rc<View>)>>,
-    /// Where no call may stand, in any of them.
+    /// The parts where no call may be inserted, in any view.
     closed: RefCell<Vec<(Range<usize>, &'static str)>>,
-    /// What may be compiled for a device, in any of them.
+    /// The parts that may be compiled for a device, in any view.
     device: RefCell<Vec<Range<usize>>>,
-    /// Where a procedure must be declared to be called, in any of them.
+    /// The parts where a procedure must be declared before it is called, in any view.
     declaring: RefCell<Vec<Range<usize>>>,
-    /// The lines of all branches, put together.
+    /// The logical lines of all branches together.
     logical: OnceCell<Vec<Logical>>,
     index: LineIndex,
     allowance: Allowance,
@@ -179,7 +180,7 @@ impl<'s> Finder<'s> {
             .collect();
         let groups = match source.layout.preprocessed_by_compiler {
             true => Groups::new(text, &preprocessor, Language::Fortran, &source.undefined),
-            // Whoever reads the text next ignores them.
+            // The compiler or tool that reads the text next does not evaluate conditionals.
             false => Groups::default(),
         };
         let conditions = Conditions::new(text, &preprocessor, &groups);
@@ -246,7 +247,7 @@ impl<'s> Finder<'s> {
     fn directives(&self) -> Vec<FoundDirective> {
         let ends = self.ends();
         let mut directives = Vec::new();
-        // The place of each record in the list.
+        // The index in `directives` for each record.
         let mut places = Vec::new();
         for index in 0..self.records.len() {
             let directive = (!ends.contains(&index)).then(|| self.directive(index));
@@ -311,7 +312,7 @@ impl<'s> Finder<'s> {
         Ok(view)
     }
 
-    /// The lines of all branches, put together.
+    /// The logical lines of all branches together.
     fn logical(&self) -> &[Logical] {
         let read = || logical_lines(&self.source.text, self.lines.iter(), self.form);
         self.logical.get_or_init(read)

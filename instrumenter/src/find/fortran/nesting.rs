@@ -7,11 +7,11 @@ use super::statements::Statement;
 use super::structure::{NOT_ENDED, Pass, Unit};
 use super::unit_heads::{UnitHead, UnitKind};
 
-/// Why a construct in front of such a statement has no end of its own.
+/// The reason for a construct whose last statement also ends an outer loop.
 const SHARED_LABEL: &str = "its last statement also ends a loop that begins outside of it";
 
 impl Pass<'_> {
-    /// What a statement opens, closes or completes.
+    /// Applies a statement to the nesting.
     pub(super) fn statement(&mut self, at: usize, statement: &Statement) {
         self.implied_program(statement);
         self.first_item(false, Some(&statement.kind));
@@ -32,7 +32,7 @@ impl Pass<'_> {
                 concurrent: false,
                 start: statement.range.start,
             })),
-            // Compilers take one for all loops that end at its label.
+            // Compilers take one `end do` for all loops that end at its label.
             StatementKind::EndDo if ended_by_label.is_some() => {}
             StatementKind::EndDo => self.close_construct(at, None),
             StatementKind::Close(compound) => self.close_construct(at, Some(*compound)),
@@ -46,8 +46,8 @@ impl Pass<'_> {
         }
     }
 
-    /// `end do`, `end if`, ...: closes the innermost construct of that kind, and
-    /// what is still open in it.
+    /// `end do`, `end if`, and so on: closes the innermost construct of this kind, and
+    /// everything still open in it.
     fn close_construct(&mut self, at: usize, compound: Option<Compound>) {
         if let Some(partner) = self.frames.last_in_unit(&Key::Construct(compound)) {
             self.drop_frames(partner, NOT_ENDED, at);
@@ -55,8 +55,8 @@ impl Pass<'_> {
         self.completed(at);
     }
 
-    /// `else` of what an `atomic compare capture` governs: the capture is the other
-    /// branch, and not a statement of its own (OpenMP 5.2, section 15.8.4).
+    /// `else` inside an `atomic compare capture`: the capture is the other branch of the `if`,
+    /// not a statement of its own (OpenMP 5.2, section 15.8.4).
     fn otherwise(&mut self) {
         if let Some(Frame::Construct(branches)) = self.frames.last()
             && branches.compound == Some(Compound::If)
@@ -67,8 +67,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Closes every loop that ends at a label. A directive between two of them
-    /// governs an inner one.
+    /// Closes every loop that ends at a label. A directive between two of these loops governs
+    /// an inner one.
     fn close_labelled(&mut self, at: usize, outermost: usize, label: Option<u64>) {
         while self.frames.len() > outermost {
             let inner = label.and_then(|label| self.frames.last_of(&Key::Label(label)));
@@ -77,7 +77,7 @@ impl Pass<'_> {
         self.completed(at);
     }
 
-    /// Notes what was left.
+    /// Records a construct that has ended.
     pub(super) fn leave_construct(&mut self, open: &Construct, end: usize) {
         if open.concurrent {
             self.found.concurrent_loops.push(open.start..end);
@@ -89,7 +89,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Notes a unit that was left.
+    /// Records a unit that has ended.
     pub(super) fn leave_unit(&mut self, open: OpenUnit, end: usize) {
         self.strict.clear();
         self.found.units.push(Unit {
@@ -109,7 +109,8 @@ impl Pass<'_> {
         }));
     }
 
-    /// A main program may begin without a statement of its own, and be nothing but its end.
+    /// Opens a main program without a `program` statement. It may even consist of its `end`
+    /// alone.
     fn implied_program(&mut self, statement: &Statement) {
         let is_head = matches!(statement.kind, StatementKind::Unit(_));
         if is_head || self.frames.last_of(&Key::AnyUnit).is_some() {

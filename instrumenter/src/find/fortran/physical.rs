@@ -1,12 +1,12 @@
-//! Physical lines and what each of them is (Fortran 2018, section 6.3; OpenMP
-//! 5.2, sections 3.1.1 to 3.3.2), in both source forms.
+//! Physical lines and their kinds in both source forms (Fortran 2018, section 6.3; OpenMP 5.2,
+//! sections 3.1.1 to 3.3.2).
 
 use std::ops::{Range, RangeInclusive};
 
 use super::card::Card;
 use crate::source::{Form, Layout};
 
-/// The sentinels of directives that are read.
+/// The sentinels of the directives that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sentinel {
     /// `!$omp`
@@ -15,15 +15,15 @@ pub(super) enum Sentinel {
     Pomp,
 }
 
-/// How the name of a sentinel is written.
+/// The spelling of each sentinel.
 const SENTINELS: [(&[u8], Sentinel); 2] = [(b"omp", Sentinel::Omp), (b"pomp", Sentinel::Pomp)];
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A comment or nothing.
+    /// A comment or an empty line.
     Comment,
-    /// A line of the preprocessor, or one that it wrote.
+    /// A line for the preprocessor, or a line marker that it wrote.
     Preprocessor,
     /// A part of a directive.
     Directive(Sentinel),
@@ -32,34 +32,34 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Whether its text counts.
+    /// Whether its text is part of the program or a directive.
     pub(super) fn is_read(self) -> bool {
         !matches!(self, Self::Comment | Self::Preprocessor)
     }
 }
 
-/// A physical line; one of the preprocessor's with its continuations.
+/// A physical line; a line of the preprocessor includes its continuations.
 #[derive(Clone, Debug)]
 pub(super) struct Physical {
-    /// Its bytes without the newline.
+    /// Its bytes, without the newline.
     pub(super) range: Range<usize>,
-    /// Behind its newline.
+    /// The offset behind its newline.
     pub(super) after: usize,
     pub(super) kind: Kind,
     /// The columns for labels, in fixed form.
     pub(super) label: Range<usize>,
-    /// Its text: without sentinel and columns that have a meaning of their own.
+    /// Its text, without the sentinel and without columns of special meaning.
     pub(super) content: Range<usize>,
-    /// Whether it is known to continue another: column 6 says so in fixed form; in
-    /// free form its text follows a sentinel at once.
+    /// Whether it is known to continue another line. In fixed form column 6 shows that; in free
+    /// form, text directly behind the sentinel.
     pub(super) continues: bool,
-    /// Whether its text reaches the last column, in fixed form, so that a word
-    /// may go on in the next line.
+    /// Whether its text reaches the last column in fixed form, so that a word may continue in
+    /// the next line.
     pub(super) full: bool,
 }
 
 impl Physical {
-    /// Of which directive the next line is a part, in free form.
+    /// The directive that the next line continues, in free form.
     fn continued(&self, text: &[u8]) -> Option<Sentinel> {
         let Kind::Directive(sentinel) = self.kind else {
             return None;
@@ -86,9 +86,9 @@ pub(super) fn lines(text: &[u8], layout: Layout) -> Vec<Physical> {
     lines
 }
 
-/// The places where the next line would continue inserted text: each reaches from the end of
-/// a line to a continuation line. Only fixed form has them, since in free form the line in
-/// front says that it is continued.
+/// The places where the next line would continue inserted text. Each reaches from the end of a
+/// line to a continuation line. Only fixed form has such places, since in free form the line in
+/// front shows that it is continued.
 #[derive(Debug, Default)]
 pub(super) struct Continued {
     statements: Gaps,
@@ -119,8 +119,8 @@ impl Continued {
         has_gap(&self.statements, offset)
     }
 
-    /// Whether a directive that is inserted there would be continued. Behind a statement the
-    /// line is a comment.
+    /// Whether a directive that is inserted there would be continued. If there is a statement
+    /// in front instead, compilers take the continuation line for a comment.
     pub(super) fn directive_at(&self, offset: usize) -> bool {
         has_gap(&self.directives, offset)
     }
@@ -131,7 +131,7 @@ fn has_gap(gaps: &Gaps, offset: usize) -> bool {
     gaps.get(next).is_some_and(|gap| gap.contains(&offset))
 }
 
-/// Past a byte-order mark.
+/// The offset behind a byte-order mark, if there is one.
 pub(super) fn first_byte(text: &[u8]) -> usize {
     match text.starts_with(b"\xef\xbb\xbf") {
         true => 3,
@@ -157,7 +157,7 @@ fn line(text: &[u8], start: usize, layout: Layout, continued: Option<Sentinel>) 
         return comment(start..end, after, Kind::Preprocessor);
     }
     if layout.preprocessed_by_compiler && text[start..end].trim_ascii_start().starts_with(b"/*") {
-        // The preprocessor removes it, however many lines it has.
+        // The preprocessor removes a C comment, however many lines it has.
         let close = find(&text[start..], b"*/").map_or(text.len(), |at| start + at);
         (end, after) = bounds(text, close);
         return comment(start..end, after, Kind::Comment);
@@ -180,7 +180,7 @@ fn line(text: &[u8], start: usize, layout: Layout, continued: Option<Sentinel>) 
     }
 }
 
-/// Where a line ends, without and with its newline.
+/// The end of a line, without and with its newline.
 fn bounds(text: &[u8], start: usize) -> (usize, usize) {
     let newline = text[start..].iter().position(|byte| *byte == b'\n');
     let Some(newline) = newline.map(|at| start + at) else {
@@ -194,7 +194,7 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-/// A line that is no comment.
+/// A line that is not a comment.
 struct Read {
     kind: Kind,
     label: Range<usize>,
@@ -203,8 +203,8 @@ struct Read {
     full: bool,
 }
 
-/// Columns do not count in free form. What stands behind the last column is
-/// read too: compilers reject a line that would have to be cut.
+/// Reads a line of free form, where columns have no meaning. Text behind the last column is
+/// read, too: compilers reject a line that is too long.
 fn free(text: &[u8], line: Range<usize>, continued: Option<Sentinel>) -> Option<Read> {
     let blanks = text[line.clone()]
         .iter()
@@ -230,9 +230,8 @@ fn free(text: &[u8], line: Range<usize>, continued: Option<Sentinel>) -> Option<
     }
 }
 
-/// The sentinel that a line begins with and its length: none of a directive
-/// means conditional compilation. A blank must stand behind it, but not in a line
-/// that continues a directive.
+/// The sentinel that a line begins with, and its length. `None` for the sentinel means
+/// conditional compilation. A blank must follow, except in a line that continues a directive.
 fn free_sentinel(rest: &[u8], continued: Option<Sentinel>) -> Option<(Option<Sentinel>, usize)> {
     let behind = rest.strip_prefix(b"!$")?;
     if ends_sentinel(behind) {
@@ -284,7 +283,7 @@ fn fixed(text: &[u8], line: Range<usize>, line_length: Option<usize>) -> Option<
     })
 }
 
-/// What a line with `!$`, `c$` or `*$` in its first columns is.
+/// The kind of a line with `!$`, `c$` or `*$` in its first columns.
 fn fixed_sentinel(card: &Card) -> Option<Kind> {
     let name = card.head[2..5].to_ascii_lowercase();
     if name
@@ -295,13 +294,14 @@ fn fixed_sentinel(card: &Card) -> Option<Kind> {
     }
     match name.as_slice() {
         b"omp" => Some(Kind::Directive(Sentinel::Omp)),
-        // One column longer than the label field; it has no continuations.
+        // This sentinel is one column longer than the label field, so it leaves no column for
+        // continuation marks.
         b"pom" if card.head[5].eq_ignore_ascii_case(&b'p') => Some(Kind::Directive(Sentinel::Pomp)),
         _ => None,
     }
 }
 
-/// Nothing, or a `!` that does not stand in column 6.
+/// Whether the line is blank, or begins with a `!` that is not in column 6.
 fn is_comment_behind_blanks(text: &[u8], card: &Card) -> bool {
     match card.head.iter().position(|byte| *byte != b' ') {
         Some(5) => false,
@@ -328,13 +328,13 @@ pub(super) fn sentinel(text: &[u8], line: &Physical) -> Option<Range<usize>> {
     Some(start..(start + length).min(line.range.end))
 }
 
-/// What counts as a blank within a line.
+/// Whether a byte is a blank within a line.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
 }
 
-/// Where the comment of a line begins, or its end; `quote` is the string that
-/// the text stands in, before and after.
+/// The offset where a line's comment begins, or the end of the line. `quote` is the quote of
+/// the string that is open before and after.
 pub(super) fn text_end(text: &[u8], quote: &mut Option<u8>) -> usize {
     for (at, byte) in text.iter().enumerate() {
         match *quote {

@@ -1,5 +1,5 @@
-//! Where a statement of ours may stand: among the executable statements of a main program
-//! or a procedure (Fortran 2018, section 5.1).
+//! Where a statement may be inserted: among the executable statements of a main program or a
+//! procedure (Fortran 2018, section 5.1).
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::find::nested::Nested;
 pub(super) struct Places {
     scopes: Vec<Scope>,
     nested: Nested,
-    /// Those that stand in no other, in order.
+    /// The scopes that are in no other scope, in order.
     outermost: Vec<usize>,
 }
 
@@ -24,15 +24,15 @@ pub(super) struct Places {
 #[derive(Debug)]
 struct Scope {
     range: Range<usize>,
-    /// Of a unit, what it is.
+    /// The kind of a unit; none for a `block` construct.
     unit: Option<UnitKind>,
-    /// A main program without a `program` statement.
+    /// Whether it is a main program without a `program` statement.
     is_implied: bool,
-    /// Where its last declaration ends.
+    /// The offset where its last declaration ends.
     declared: usize,
-    /// Whether a statement behind its declarations was seen.
+    /// Whether a statement behind its declarations was found.
     executes: bool,
-    /// Where its `contains` begins.
+    /// The offset where its `contains` begins.
     contains: usize,
 }
 
@@ -59,7 +59,8 @@ impl Scope {
                 self.contains = self.contains.min(statement.range.start);
                 return;
             }
-            // What is included is what surrounds it.
+            // An included file is taken for what its surroundings are: declarations or
+            // executable statements.
             StatementKind::Other if text.rest() == b"include''" => !self.executes,
             StatementKind::Other => classify::declares(&mut text),
             _ => false,
@@ -70,14 +71,14 @@ impl Scope {
         }
     }
 
-    /// Whether an offset is among its executable statements.
+    /// Whether an offset is among the scope's executable statements.
     fn holds(&self, offset: usize) -> bool {
         (self.declared..self.contains).contains(&offset)
     }
 }
 
 impl Places {
-    /// From the units and `block` constructs of a view, and its statements in order.
+    /// Reads the units and `block` constructs of a view, and its statements in order.
     pub(super) fn new<'a>(
         structure: &Structure,
         statements: impl Iterator<Item = (&'a Statement, Squeezed)>,
@@ -103,7 +104,7 @@ impl Places {
         }
     }
 
-    /// Whether a statement may stand in the place of a directive.
+    /// Whether a statement may be put in the place of a directive.
     pub(super) fn take_statement(&self, offset: usize) -> bool {
         let Some(innermost) = self.nested.innermost(offset) else {
             // A main program without a `program` statement begins with the directives in
@@ -120,7 +121,7 @@ impl Places {
     }
 }
 
-/// The scopes that stand in no other, in order.
+/// The scopes that are in no other scope, in order.
 fn outermost(scopes: &[Scope]) -> Vec<usize> {
     let mut by_begin: Vec<usize> = (0..scopes.len()).collect();
     by_begin.sort_by_key(|scope| {
@@ -142,7 +143,7 @@ mod tests {
     use super::super::tests::{FREE, find};
     use crate::find::{FoundDirective, NO_PLACE};
 
-    /// Which of the directives of POMP in a text may become statements.
+    /// For each POMP directive of a text, whether it may become a statement.
     fn take_statements(text: &str) -> Vec<bool> {
         let found = find(text, FREE);
         let refused = |found: &FoundDirective| {
@@ -171,7 +172,7 @@ mod tests {
                 "!$pomp inst off\ninteger i\n!$pomp inst on\ni = 1\nblock\n!$pomp inst off\ninteger j\n!$pomp inst on\nj = 1\nend block\n!$pomp inst off\nend\n!$pomp inst off\n",
                 &[false, true, false, true, true, false],
             ),
-            // Words that may begin a name.
+            // Words that may also begin a name.
             (
                 "realpart = 1\n!$pomp inst on\nusual = 2\nsaved(1) = 3\nparameters(2) = 4\nreal_pointer => x\ninteger(1) = 5\nend\n",
                 &[true],

@@ -1,4 +1,4 @@
-//! Properties of what is found in any text, most of it no Fortran.
+//! Property tests of what is found in arbitrary texts, most of which are not valid Fortran.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::find::{Closing, Extent, Found, FrontEnd, Placement, Position};
 use crate::openmp::Language;
 use crate::source::{Form, Layout, Source};
 
-/// Fragments from which texts are thrown together.
+/// Fragments from which random texts are made.
 const FRAGMENTS: &[&str] = &[
     "!$omp parallel\n",
     "!$omp parallel do private(a)\n",
@@ -84,7 +84,7 @@ fn layouts() -> impl Strategy<Value = Layout> {
         })
 }
 
-/// Everything points into the text, at the right side of everything else.
+/// Checks that all offsets are within the text and in the right order.
 fn check(text: Vec<u8>, layout: Layout) -> Result<(), TestCaseError> {
     let source = Source {
         name: "t.f90".into(),
@@ -113,7 +113,7 @@ fn check(text: Vec<u8>, layout: Layout) -> Result<(), TestCaseError> {
     for call in &found.calls {
         prop_assert!(call.name.end < call.arguments && call.arguments <= text.len());
     }
-    // A token that is split at a continuation reaches over the next sentinel.
+    // A token that is split at a continuation includes the next sentinel.
     let tokens = FortranFrontEnd.token_ranges(&source);
     prop_assert!(tokens.is_sorted_by_key(|token| token.start));
     prop_assert!(
@@ -176,7 +176,7 @@ fn in_order(
     Ok(())
 }
 
-/// Statements and directives, one a line, with constructs nested at random.
+/// Statements and directives, one per line, with constructs nested at random.
 fn program() -> impl Strategy<Value = Vec<String>> {
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     let leaf = prop_oneof![
@@ -218,8 +218,8 @@ fn program() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// Lines of a program in fixed form; every other one without the blanks that
-/// mean nothing there.
+/// Lines of a program in fixed form. Every other line is without blanks, which have no meaning
+/// there.
 fn fixed_form(lines: &[String]) -> String {
     let numbered = lines.iter().enumerate();
     let line = |(number, line): (usize, &String)| {
@@ -258,14 +258,14 @@ proptest! {
     fn what_is_right_is_understood_and_the_same_in_both_forms(lines in program()) {
         let free = outline(&(lines.join("\n") + "\nend\n"), Layout::FREE);
         prop_assert!(!free.contains(": "), "{}", free);
-        // Blanks between clauses do not count.
+        // Blanks between clauses don't matter.
         let plain = |outline: String| outline.replace(' ', "");
         prop_assert_eq!(plain(outline(&fixed_form(&lines), Layout::FIXED)), plain(free));
     }
 }
 
-/// What is open is looked through from the inside; deep nesting that never ends
-/// must not take time for every pair of lines.
+/// Open frames are searched from the innermost one on. Deep nesting that never ends must not
+/// take time in proportion to the square of the number of lines.
 #[test]
 fn long_and_deep_texts_end_in_time() {
     for line in [

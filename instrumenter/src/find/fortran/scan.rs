@@ -1,5 +1,5 @@
-//! Scans a Fortran text for things that are not in it: files that it includes, and directives
-//! and calls that its macros make.
+//! Scans a Fortran text for things that are not written in it: the files that it includes, and
+//! directives and calls that its macros make.
 
 use std::ops::Range;
 
@@ -21,10 +21,10 @@ pub struct IncludeLine {
     pub file: String,
 }
 
-/// Gives the file that an `include` line names: its name and text.
+/// Returns the name and text of the file that an `include` line names.
 pub type Reader<'a> = dyn Fn(&str) -> Option<(String, Vec<u8>)> + 'a;
 
-/// The `include` lines of a source, in conditionals that may hold or not.
+/// The `include` lines of a source, in any branch of its conditionals.
 #[must_use]
 pub fn include_lines(source: &Source) -> Vec<IncludeLine> {
     if !contains(&source.text, b"include") {
@@ -48,9 +48,8 @@ pub fn include_lines(source: &Source) -> Vec<IncludeLine> {
     .collect()
 }
 
-/// The source with the text of included files in the place of the lines that
-/// `read` finds a file for, under a name; line markers tell where each line
-/// comes from. None if there is none.
+/// The source with included files in the place of the `include` lines for which `read` finds a
+/// file. Line markers tell where each line comes from. None if no file is found.
 #[must_use]
 pub fn expanded(source: &Source, read: &Reader<'_>) -> Option<Vec<u8>> {
     let mut text = Vec::new();
@@ -58,7 +57,7 @@ pub fn expanded(source: &Source, read: &Reader<'_>) -> Option<Vec<u8>> {
     expand(source, read, &mut depth, &mut text).then_some(text)
 }
 
-/// Files that include more of each other than this include themselves.
+/// The largest depth of files that include each other.
 const DEEPEST: usize = 20;
 
 fn expand(source: &Source, read: &Reader<'_>, depth: &mut usize, out: &mut Vec<u8>) -> bool {
@@ -102,7 +101,7 @@ pub fn marker(file: &str, line: u32, out: &mut Vec<u8>) {
     out.extend(&*names::bytes(&format!("# {line} \"{file}\"\n")));
 }
 
-/// What the macros of a text keep from everyone who does not expand them.
+/// Directives and calls that the macros of a text hide.
 #[must_use]
 pub fn hidden_in_macros(text: &[u8]) -> Vec<Hidden> {
     let mut hidden = Vec::new();
@@ -129,7 +128,7 @@ pub fn hidden_in_macros(text: &[u8]) -> Vec<Hidden> {
     hidden
 }
 
-/// `body`: in lower case, with the lines that continue it.
+/// `body` is the definition in lower case, with its continuation lines.
 fn hidden_in_macro(definition: &[u8], body: &[u8]) -> Option<String> {
     let name = String::from_utf8_lossy(definition);
     let name = name.split(['(', ' ', '\t']).next().unwrap_or_default();
@@ -149,7 +148,7 @@ pub fn makes_directives(text: &[u8]) -> bool {
         .any(|sentinel| contains(text, sentinel))
 }
 
-/// What a line with `#define` says behind that word.
+/// The part of a `#define` line behind that word.
 fn definition(line: &[u8]) -> Option<&[u8]> {
     let word = line.strip_prefix(b"#")?.trim_ascii_start();
     let rest = word.strip_prefix(b"define")?;
@@ -158,7 +157,7 @@ fn definition(line: &[u8]) -> Option<&[u8]> {
         .then(|| rest.trim_ascii())
 }
 
-/// What an included text keeps from everyone who does not read it.
+/// The first directive or call in an included text.
 #[must_use]
 pub fn hidden_in_included(source: &Source) -> Option<Hidden> {
     let text = &source.text;

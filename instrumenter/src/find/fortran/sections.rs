@@ -1,4 +1,4 @@
-//! The blocks of a `sections` construct: what stands between its separators.
+//! The blocks of a `sections` construct, between its separators.
 
 use super::Finder;
 use super::configuration::View;
@@ -17,8 +17,7 @@ impl Finder<'_> {
             .collect()
     }
 
-    /// The block behind item `from` and in front of item `to`; none if it is empty
-    /// and has no directive.
+    /// The block between the items `from` and `to`. None if it is empty and has no directive.
     fn section(&self, view: &View, span: &Span, from: usize, to: usize) -> Option<SectionBlock> {
         let empty = from + 1 >= to;
         if empty && from == span.own {

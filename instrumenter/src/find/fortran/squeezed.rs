@@ -1,14 +1,14 @@
-//! A statement without blanks, in lower case, as fixed form reads it; in free
-//! form it is still known where blanks end a keyword.
+//! A statement in lower case without blanks, as fixed form reads it. In free form it also
+//! records where blanks end a keyword.
 
 use super::logical::Logical;
 use super::tokens::{Token, TokenKind};
 use crate::source::Form;
 
-/// A statement behind its label and construct name, and a position in it.
+/// A statement without its label and construct name, and a position in it.
 pub(super) struct Squeezed {
     bytes: Vec<u8>,
-    /// Whether a token begins at each byte.
+    /// For each byte, whether a token begins there.
     starts: Vec<bool>,
     form: Form,
     at: usize,
@@ -34,7 +34,7 @@ impl Squeezed {
         }
     }
 
-    /// What follows the position.
+    /// The text behind the position.
     pub(super) fn rest(&self) -> &[u8] {
         &self.bytes[self.at..]
     }
@@ -62,15 +62,14 @@ impl Squeezed {
         }
     }
 
-    /// Steps over `text`, wherever its tokens end.
+    /// Steps over `text`, regardless of where its tokens end.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let found = self.rest().starts_with(text.as_bytes());
         self.at += if found { text.len() } else { 0 };
         found
     }
 
-    /// Steps over a keyword that ends where a token ends, which only free form
-    /// demands.
+    /// Steps over a keyword. In free form it must end where a token ends.
     pub(super) fn keyword(&mut self, word: &str) -> bool {
         let before = self.at;
         let ends = self.eat(word) && self.is_boundary();
@@ -80,7 +79,7 @@ impl Squeezed {
         ends
     }
 
-    /// Steps over the first of some keywords that fits.
+    /// Steps over the first of the keywords that fits.
     pub(super) fn any_keyword(&mut self, words: &[&str]) -> bool {
         words.iter().any(|word| self.keyword(word))
     }

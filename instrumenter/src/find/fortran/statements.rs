@@ -1,4 +1,4 @@
-//! Statements: what stands between semicolons.
+//! Statements: the parts of a line between semicolons.
 
 use std::ops::Range;
 
@@ -13,18 +13,18 @@ use crate::source::Form;
 pub(super) struct Statement {
     pub(super) kind: StatementKind,
     pub(super) label: Option<u64>,
-    /// From its first to its last byte, label and construct name included.
+    /// From its first to its last byte, including label and construct name.
     pub(super) range: Range<usize>,
-    /// Where its keyword begins, behind label and construct name.
+    /// The offset of its keyword, behind label and construct name.
     pub(super) keyword: usize,
     /// Its tokens in its logical line, behind label and construct name.
     pub(super) tokens: Range<usize>,
-    /// Where the next statement of the same line begins.
+    /// The offset of the next statement in the same line.
     pub(super) next_in_line: Option<usize>,
 }
 
 impl Statement {
-    /// Its text behind label and construct name, in the line that it stands in.
+    /// Its text behind label and construct name, from the line that contains it.
     pub(super) fn squeezed(&self, line: &Logical, form: Form) -> Squeezed {
         Squeezed::new(line, &line.tokens[self.tokens.clone()], form)
     }
@@ -91,7 +91,7 @@ fn label(line: &Logical, tokens: Range<usize>, form: Form) -> (Option<u64>, usiz
     (label.parse().ok(), tokens.start + count)
 }
 
-/// Whether a construct name stands in front.
+/// Whether a construct name is in front.
 fn is_named(line: &Logical, tokens: &[Token]) -> bool {
     match tokens {
         [name, colon, _, ..] => name.kind == TokenKind::Word && line.text(colon) == b":",

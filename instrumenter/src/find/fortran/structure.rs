@@ -1,6 +1,5 @@
-//! The token-level matcher: one pass over statements and directives that keeps
-//! what is open on a stack. It says where each construct ends and which program
-//! units there are.
+//! The token-level matcher: one pass over statements and directives, with the open constructs
+//! on a stack. It finds the end of each construct and the program units.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,12 +20,12 @@ pub(super) enum Element {
     Directive(usize),
 }
 
-/// What a directive governs, as items.
+/// The extent of a directive's construct, in items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     /// The directive itself.
     pub(super) own: usize,
-    /// The last item of what it governs; itself if that is nothing.
+    /// The last item that it governs; the directive itself if it governs nothing.
     pub(super) last: usize,
     /// The directive that ends it.
     pub(super) end: Option<usize>,
@@ -42,10 +41,10 @@ pub(super) struct Unit {
     pub(super) head: UnitHead,
 }
 
-/// What the pass finds.
+/// The results of the pass.
 #[derive(Debug, Default)]
 pub(super) struct Structure {
-    /// What each record governs, or why that can't be told, by record.
+    /// The span of each record's construct, or why it is unknown, by record.
     pub(super) spans: Vec<(usize, Result<Span, &'static str>)>,
     /// Program units and subprograms, inner ones first.
     pub(super) units: Vec<Unit>,
@@ -56,7 +55,7 @@ pub(super) struct Structure {
     pub(super) blocks: Vec<Range<usize>>,
 }
 
-/// Reasons why what a directive governs can't be told.
+/// Reasons why a span is unknown.
 pub(super) const NOT_ENDED: &str = "no directive ends it";
 const NO_LOOP: &str = "no loop follows it";
 const UNFINISHED: &str = "its loop does not end before the directive that ends it";
@@ -85,14 +84,14 @@ pub(super) fn structure(
     pass.found
 }
 
-/// The pass while it runs.
+/// The state of the pass.
 pub(super) struct Pass<'a> {
     items: &'a [Element],
     statements: &'a [Statement],
     records: &'a [DirectiveLines],
     pub(super) frames: Frames,
-    /// By name, the last directive with a strictly structured block that no
-    /// directive ended, as an index of its span.
+    /// By name, the last directive with a strictly structured block and no end directive, as an
+    /// index of its span.
     pub(super) strict: HashMap<String, usize>,
     pub(super) found: Structure,
 }
@@ -112,8 +111,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Closes the constructs that were complete before the item `next`; says
-    /// whether it is a directive that ends one of them.
+    /// Closes the constructs that were complete before the item `next`. Returns whether `next`
+    /// is a directive that ends one of them.
     fn settle(&mut self, next: Option<usize>) -> bool {
         while let Some(Frame::Directive(open)) = self.frames.last()
             && let Some(last) = open.complete
@@ -156,7 +155,7 @@ impl Pass<'_> {
         self.found.spans.push((open.record, Err(reason)));
     }
 
-    /// A directive that begins something or stands alone.
+    /// Handles a directive that begins something or stands alone.
     fn begin(&mut self, at: usize, record: usize, directive: &Directive) {
         if let Some(wants) = Wants::of(directive, self.is_ended_next(at, directive)) {
             self.first_item(wants == Wants::Loop, None);
@@ -181,7 +180,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether, of the directives that follow, the next one ends this one.
+    /// Whether the next directive is the end directive of this one.
     fn is_ended_next(&self, at: usize, directive: &Directive) -> bool {
         let mut following = self.items[at + 1..].iter();
         let next = following.find_map(|item| match item {
@@ -191,7 +190,7 @@ impl Pass<'_> {
         matches!(next, Some(Meaning::End(end)) if end.name() == directive.name())
     }
 
-    /// A directive that ends a construct.
+    /// Handles a directive that ends a construct.
     fn end(&mut self, at: usize, directive: &Directive) {
         let name = directive.name();
         let partner = self.frames.last_in_unit(&Key::Directive(name.clone()));
@@ -201,7 +200,7 @@ impl Pass<'_> {
         };
         self.drop_frames(partner + 1, NOT_ENDED, at);
         if let Some(Frame::Directive(open)) = self.frames.pop() {
-            // A loop that is not complete is none that could be measured.
+            // An incomplete loop can't be measured.
             match open.wants {
                 Wants::Loop => self.fail(&open, UNFINISHED),
                 _ => self.close(open, at - 1, Some(at)),
@@ -210,16 +209,16 @@ impl Pass<'_> {
         }
     }
 
-    /// A directive that ends nothing. Where a strictly structured block of that
-    /// name was taken to end before, compilers may see it either way.
+    /// Handles a directive that ends nothing. If a strictly structured block of this name was
+    /// taken as ended before, compilers may read it either way.
     fn orphan(&mut self, name: &str) {
         if let Some(span) = self.strict.remove(name) {
             self.found.spans[span].1 = Err(TWO_ENDS);
         }
     }
 
-    /// Tells the innermost directive, if it waits for what it governs, that this
-    /// begins here.
+    /// Tells the innermost directive that the code that it governs begins here, if it waits for
+    /// that.
     pub(super) fn first_item(
         &mut self,
         is_loop_directive: bool,
@@ -238,8 +237,7 @@ impl Pass<'_> {
                     self.fail(&open, NO_LOOP);
                 }
             }
-            // OpenMP 5.2, section 4.1: a strictly structured block, which needs
-            // no directive at its end.
+            // OpenMP 5.2, section 4.1: a strictly structured block needs no end directive.
             (Wants::End, Some(StatementKind::Open(Compound::Block))) => {
                 open.wants = Wants::Statements(1);
                 open.strict = true;
@@ -248,7 +246,7 @@ impl Pass<'_> {
         }
     }
 
-    /// A statement, a construct or what a directive governs ended with an item.
+    /// Records that a statement, a construct or a directive's code ended with an item.
     pub(super) fn completed(&mut self, at: usize) {
         let Some(Frame::Directive(open)) = self.frames.innermost() else {
             return;
@@ -263,7 +261,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Drops the frames from an index on; the directives among them fail.
+    /// Drops the frames from an index on. The directives among them fail.
     pub(super) fn drop_frames(&mut self, from: usize, reason: &'static str, at: usize) {
         let end = self.end_of(at);
         while self.frames.len() > from

@@ -1,4 +1,4 @@
-//! What is found in whole sources, in both forms.
+//! Tests of whole sources, in both forms.
 
 use super::FortranFrontEnd;
 use crate::find::{Body, Closing, Extent, Found, FoundDirective, FrontEnd, Position};
@@ -22,8 +22,8 @@ pub(super) fn find(text: &str, layout: Layout) -> Found {
     })
 }
 
-/// Every directive: its name, its clauses if it has some, and `begin-end`, with
-/// `!outside` where a directive ends it; all in lines, `+` in mid-line.
+/// Every directive as its name, its clauses if it has any, and `begin-end`, with `!outside` if
+/// it has an end directive. Positions are lines; `+` marks a position inside a line.
 pub(super) fn outline(text: &str, layout: Layout) -> String {
     let found = find(text, layout);
     let show = |directive| one(&found, directive);
@@ -418,12 +418,12 @@ fn conditionals() {
     check(
         PREPROCESSED,
         &[
-            // One of two directives; both have the same loop.
+            // Only one of the two directives is compiled; both have the same loop.
             (
                 "#ifdef A\n!$omp do\n#else\n!$omp do schedule(static)\n#endif\ndo i = 1, n\nend do\nend",
                 "do 3-8; do schedule(static) 5-8",
             ),
-            // The end is there whenever the begin is.
+            // The end directive is compiled whenever the directive is.
             (
                 "#ifdef _OPENMP\n!$omp do\n#endif\ndo i = 1, n\nend do\n#ifdef _OPENMP\n!$omp end do\n#endif\nend",
                 "do 3-7!8",
@@ -539,7 +539,7 @@ fn calls_of_lock_routines() {
     }
 }
 
-/// `|` marks where a statement goes that says where the call is.
+/// `|` and `^` mark the place of a statement that tells the call site.
 #[test]
 fn what_can_be_executed_before_a_call_in_an_expression() {
     let marked = |text: &str| {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::physical::is_blank;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// A name or a keyword.
@@ -29,7 +29,7 @@ const PAIRS: [&[u8; 2]; 9] = [
     b"==", b"/=", b"<=", b">=", b"=>", b"::", b"**", b"//", b"..",
 ];
 
-/// The tokens of a glued line. A string that is not closed ends with the line.
+/// The tokens of a glued line. An unclosed string ends with the line.
 pub(super) fn tokenize(line: &[u8]) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -83,7 +83,7 @@ fn digits(rest: &[u8]) -> usize {
     rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// The length of `.and.` and its like.
+/// The length of `.and.` or another operator with dots.
 fn dotted_length(rest: &[u8]) -> Option<usize> {
     let letters = rest[1..]
         .iter()
@@ -92,8 +92,8 @@ fn dotted_length(rest: &[u8]) -> Option<usize> {
     (letters > 0 && rest.get(1 + letters) == Some(&b'.')).then_some(letters + 2)
 }
 
-/// Digits, a fraction, an exponent, a kind. The point of `1.eq.2` belongs to
-/// the operator.
+/// The length of a number: digits, a fraction, an exponent, a kind. The point of `1.eq.2`
+/// belongs to the operator.
 fn number_length(rest: &[u8]) -> usize {
     let mut length = digits(rest);
     if rest.get(length) == Some(&b'.') && dotted_length(&rest[length..]).is_none() {
@@ -118,7 +118,7 @@ fn exponent_length(rest: &[u8]) -> usize {
     }
 }
 
-/// A string; its quote doubled stands for itself.
+/// The length of a string. A doubled quote in it stands for a quote.
 fn text_length(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while let Some(byte) = rest.get(at) {

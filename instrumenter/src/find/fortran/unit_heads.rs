@@ -12,7 +12,7 @@ pub(super) enum UnitKind {
     BlockData,
     Subroutine,
     Function,
-    /// `module procedure`: in an interface block only a name.
+    /// `module procedure`: in an interface block it only gives a name.
     ModuleProcedure,
 }
 
@@ -31,11 +31,11 @@ pub(super) struct UnitHead {
     pub(super) kind: UnitKind,
     /// Its name in lower case; `block data` may have none.
     pub(super) name: Option<String>,
-    /// Whether nothing impure may be called in it.
+    /// Whether only pure procedures may be called in it.
     pub(super) pure: bool,
 }
 
-/// The heads of program units and subprograms.
+/// Reads the head of a program unit or subprogram.
 pub(super) fn unit_head(statement: &mut Squeezed) -> Option<UnitHead> {
     let start = statement.position();
     if let Some(head) = subprogram(statement) {
@@ -98,7 +98,7 @@ struct Prefix {
 }
 
 impl Prefix {
-    /// Steps over one of them.
+    /// Steps over one of these words.
     fn step(&mut self, statement: &mut Squeezed) -> bool {
         if statement.any_keyword(&["pure", "elemental", "simple"]) {
             self.pure = true;

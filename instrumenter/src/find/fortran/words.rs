@@ -14,12 +14,12 @@ use crate::openmp::parse::DirectiveToken;
 use crate::openmp::pomp::POMP_DIRECTIVES;
 use crate::source::Form;
 
-/// The longest run of keywords without other words between that is taken apart,
-/// and the longest keyword, in bytes; real ones are shorter.
+/// The longest run of keywords that is split, and the longest keyword, in bytes. Real ones are
+/// shorter.
 const MAX_NAME: usize = 48;
 const MAX_KEYWORD: usize = 16;
 
-/// The words that names of directives and clauses are made of.
+/// The words in names of directives and clauses.
 static KEYWORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let rows = DIRECTIVES.iter().chain(POMP_DIRECTIVES);
     let rows = rows.filter(|row| row.languages.contain(Language::Fortran));
@@ -49,8 +49,8 @@ pub(super) fn words(line: &Logical, form: Form) -> Vec<DirectiveToken> {
     words
 }
 
-/// Appends what begins with a token that is no keyword, and says how many tokens
-/// that are: the name of a common block in its slashes is one word.
+/// Appends the word that begins with a token that is not a keyword, and returns its number of
+/// tokens. The name of a common block in slashes is one word.
 fn other(line: &Logical, at: usize, words: &mut Vec<DirectiveToken>) -> usize {
     let text = |index: usize| line.tokens.get(index).map(|token| line.text(token));
     let begins_item = at > 0 && matches!(text(at - 1), Some(b"(" | b"," | b":"));
@@ -77,10 +77,10 @@ fn other(line: &Logical, at: usize, words: &mut Vec<DirectiveToken>) -> usize {
     taken
 }
 
-/// Appends the keywords that begin with a token, and says how many tokens they
-/// are made of: as many as possible, since blanks mean nothing in fixed form.
+/// Appends the keywords that begin with a token, and returns their number of tokens. It takes
+/// as many tokens as possible, since blanks have no meaning in fixed form.
 fn keywords(line: &Logical, at: usize, form: Form, words: &mut Vec<DirectiveToken>) -> usize {
-    // The bytes of the tokens so far, each with its place in the glued line.
+    // The bytes of these tokens, each with its place in the glued line.
     let mut bytes: Vec<(u8, usize)> = Vec::new();
     let most = match form {
         Form::Fixed => line.tokens.len(),
@@ -117,8 +117,7 @@ fn piece_of(line: &Logical, bytes: &[(u8, usize)]) -> DirectiveToken {
     }
 }
 
-/// A name taken apart into keywords, if it consists of them; the longer keyword
-/// is preferred.
+/// Splits a name into keywords, if it consists of keywords. The longer keyword is preferred.
 fn pieces(name: &[(u8, usize)]) -> Option<Vec<Range<usize>>> {
     let lower: Vec<u8> = name
         .iter()
@@ -127,8 +126,8 @@ fn pieces(name: &[(u8, usize)]) -> Option<Vec<Range<usize>>> {
     let lower = std::str::from_utf8(&lower)
         .ok()
         .filter(|name| name.is_ascii())?;
-    // For each place, where the keyword ends that begins there, if the rest
-    // consists of keywords.
+    // For each place, the end of the keyword that begins there, if the rest consists of
+    // keywords.
     let mut ends: Vec<Option<usize>> = vec![None; lower.len()];
     for start in (0..lower.len()).rev() {
         ends[start] = (start + 1..=lower.len().min(start + MAX_KEYWORD))

@@ -1,9 +1,9 @@
 //! POMP2 in C and C++.
 //!
-//! As in POMP, a region is named by the call of a function, here for the address
-//! of its handle, so that nothing has to be listed under `default(none)`. What a
-//! function stores for its partner is a local of a block that the first opens and
-//! the second closes.
+//! As in POMP, a region is named by the call of a function, so that nothing has to be listed
+//! under `default(none)`. Here the function returns the address of the region's handle. Some
+//! functions store a value that a later function needs. It is a local variable of a block that
+//! the first one opens and the second one closes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::plan::Fragment;
 use crate::spell::c::{CSpeller, quoted};
 
 impl Shape {
-    /// The declaration of a function that takes this.
+    /// The declaration of a function with these parameters.
     fn declaration(self, name: &str) -> String {
         let parameters = match self {
             Self::First | Self::Section => "void **, const char *",
@@ -70,8 +70,8 @@ impl CSpeller<'_> {
         }
     }
 
-    /// How many threads a team may have: some libraries end the program where it has
-    /// more than that.
+    /// The number of threads that a team may have. Some libraries abort the program if a team
+    /// has more threads than they were told.
     fn threads(&self, region: usize) -> String {
         match &self.plan.regions[region].num_threads {
             Some(asked) => self.as_int(asked),
@@ -79,8 +79,8 @@ impl CSpeller<'_> {
         }
     }
 
-    /// The local for the task that an event leaves or goes on with. Those of one
-    /// region that enclose each other have names of their own.
+    /// The local variable for the task that an event suspends or resumes. If two such phases of
+    /// one region enclose each other, their variables have different names.
     pub(in crate::spell) fn left(&self, event: Event, region: usize) -> String {
         let kind = match event.name().starts_with("Implicit") {
             true => "barrier",
@@ -89,12 +89,12 @@ impl CSpeller<'_> {
         format!("romp_{kind}_{}_{region}", self.around.unique)
     }
 
-    /// The local for the task that is created.
+    /// The local variable for the created task.
     pub(in crate::spell) fn new_task(&self, region: usize) -> String {
         format!("romp_task_{}_{region}", self.around.unique)
     }
 
-    /// A lock routine's other name.
+    /// The name that replaces a lock routine.
     pub(in crate::spell) fn pomp2_routine(&self, routine: &RoutineRow) -> String {
         match routine.without_hint() {
             Some(_) => format!("romp_{}_{}", routine.name, self.around.unique),
@@ -134,8 +134,8 @@ impl CSpeller<'_> {
         declared
     }
 
-    /// The lock routines. The type of a lock is not known in front of the user's
-    /// headers, and one of those may declare the routines: ours have names of
+    /// Declarations of the lock routines. In front of the user's headers the type of a lock is
+    /// not known, and one of these headers may declare the routines. So ours have names of
     /// their own in the source.
     fn pomp2_locks(&self) -> BTreeSet<String> {
         let routines = self.plan.calls.iter().map(|call| call.routine);
@@ -158,8 +158,9 @@ impl CSpeller<'_> {
         declared.collect()
     }
 
-    /// Routines with a hint. A library must have been told of a lock to know it, and
-    /// can only be told of one without: that is made, and made anew.
+    /// Definitions of routines with a hint. A library must have seen the initialisation of a
+    /// lock, and it can only be told of one without a hint. So the lock is first initialised
+    /// without a hint, then destroyed, and initialised again with the hint.
     fn pomp2_locks_with_hints(&self) -> BTreeSet<String> {
         let routines = self.plan.calls.iter().map(|call| call.routine);
         let defined = routines.filter_map(|routine| {
@@ -180,7 +181,7 @@ impl CSpeller<'_> {
         defined.collect()
     }
 
-    /// What stands in front of the whole text.
+    /// The text in front of the whole source.
     pub(in crate::spell) fn pomp2_prologue(&self) -> String {
         let (open, close) = self.extern_c();
         let mut text = open.to_owned();

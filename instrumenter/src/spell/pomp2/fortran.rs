@@ -1,15 +1,13 @@
 //! POMP2 in Fortran.
 //!
-//! A handle is a variable, and a variable has to be declared. So a probe calls a
-//! subroutine of ours behind the user's last program unit, with the number of the
-//! region: that has the handles, in a common block, and calls the interface's
-//! function. It also keeps the task that is left for the function that needs it
-//! again, on a stack of the thread.
+//! A handle is a variable, and a variable has to be declared. So a probe calls a subroutine of
+//! ours, behind the user's last program unit, with the number of the region. The subroutine has
+//! the handles in a common block, and calls the interface's function. It also keeps the
+//! suspended task on a stack of the thread, for the function that needs it later.
 //!
-//! Only the number of a new task has to be in a variable where the user's code
-//! is: the task gets it by `firstprivate`. A `block` construct around the task
-//! declares it. It is a scoping unit, in which no common block of the user's can
-//! be named, so nothing else is put in one.
+//! Only the number of a new task must be a variable in the user's code: the task gets it by
+//! `firstprivate`. A `block` construct around the task declares it. A block is a scoping unit,
+//! in which no common block of the user can be named, so it contains nothing else.
 
 use std::collections::BTreeMap;
 
@@ -21,18 +19,18 @@ use crate::plan::{Fragment, Mark};
 use crate::spell::fortran::{FortranSpeller, TASK_LABEL};
 use crate::spell::fortran_lines::{Argument, Lines};
 
-/// What a function takes behind the handle.
+/// A parameter that a function takes behind the handle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parameter {
     /// Whether a condition holds.
     If,
     /// A number of threads.
     Threads,
-    /// The task that is created.
+    /// The created task.
     New,
-    /// Where to store the task that is left.
+    /// The place to store the suspended task.
     Left,
-    /// The task that goes on.
+    /// The resumed task.
     Back,
     /// The region's text.
     Text,
@@ -65,7 +63,7 @@ impl Shape {
 }
 
 impl Parameter {
-    /// What a wrapper passes on.
+    /// The argument that a wrapper passes on.
     fn passed(self) -> &'static str {
         match self {
             Self::If => ".true._4",
@@ -76,7 +74,8 @@ impl Parameter {
         }
     }
 
-    /// Type and name of what a wrapper is given; it knows the rest itself.
+    /// Type and name of the argument that a wrapper gets; none if it determines the value
+    /// itself.
     fn given(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::If | Self::Left | Self::Back => None,
@@ -86,7 +85,7 @@ impl Parameter {
         }
     }
 
-    /// What a wrapper declares for it besides.
+    /// The additional declaration that a wrapper needs for it.
     fn local(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Threads => Some(("integer(4), external", "pomp2_lib_get_max_threads")),
@@ -96,23 +95,23 @@ impl Parameter {
     }
 }
 
-/// The name of a task that is created.
+/// The name of the variable for a created task.
 const NEW: &str = "romp_new";
 
-/// An argument of a call that no interface is written for.
+/// An argument of a call that needs no interface.
 fn passed(text: String) -> Argument {
     Argument::new(text, ("", ""))
 }
 
-/// Functions whose names differ in Fortran.
+/// The Fortran name of a function, which may differ from that in C.
 fn in_fortran(name: String) -> String {
     name.replace("POMP2_For_", "POMP2_Do_")
 }
 
 impl FortranSpeller<'_> {
-    /// The subroutine of ours that calls a function. Libraries that instrument all
-    /// functions leave those whose names begin with `pomp`: an event that one calls is not
-    /// over when it returns.
+    /// The subroutine of ours that calls a function. Libraries that instrument all functions
+    /// skip those whose names begin with `pomp`. They must not instrument these subroutines,
+    /// since an event that one of them reports is not over when it returns.
     fn wrapper(&self, name: &str) -> String {
         let name = name.trim_start_matches("POMP2_").to_ascii_lowercase();
         format!("pomp2_romp_{}_{name}", self.around.unique)
@@ -122,7 +121,7 @@ impl FortranSpeller<'_> {
         format!("romp_{}", self.around.unique)
     }
 
-    /// What tells that a conditional branch was compiled.
+    /// The macro that shows that a conditional branch was compiled.
     pub(in crate::spell) fn mark(&self, Mark(group, branch): Mark) -> String {
         format!("romp_branch_{}_{group}_{branch}", self.around.unique)
     }
@@ -165,9 +164,9 @@ impl FortranSpeller<'_> {
         }
     }
 
-    /// How many threads the directive asks for, 0 if it does not say.
+    /// The number of threads that the directive asks for; 0 if it does not say.
     fn threads(&self, region: usize) -> String {
-        // Nothing within an argument is broken, and fixed form has short lines.
+        // An argument is not broken across lines, and lines of fixed form are short.
         const LONGEST: usize = 50;
         match &self.plan.regions[region].num_threads {
             Some(asked) if asked.len() <= LONGEST => format!("int({asked}, 4)"),
@@ -179,12 +178,12 @@ impl FortranSpeller<'_> {
         self.plan.regions[region].descriptor.to_ctc()
     }
 
-    /// A lock routine's other name.
+    /// The name that replaces a lock routine.
     pub(in crate::spell) fn pomp2_routine(routine: &RoutineRow) -> String {
         wrapper_of(routine)
     }
 
-    /// Our subroutines, and the registration of the regions.
+    /// Our subroutines, and the one that registers the regions.
     pub(in crate::spell) fn pomp2_epilogue(&self) -> String {
         let mut lines = self.lines();
         let functions = self.pomp2_functions();
@@ -218,7 +217,7 @@ impl FortranSpeller<'_> {
         format!("\n{}{}", self.marker_text(1, "<romp>"), lines.text())
     }
 
-    /// The functions that the text calls, and what they take.
+    /// The functions that the text calls, with their parameters.
     fn pomp2_functions(&self) -> BTreeMap<String, Shape> {
         let insertions = self.plan.insertions.iter();
         let items = insertions.flat_map(|insertion| &insertion.items);
@@ -260,7 +259,7 @@ impl FortranSpeller<'_> {
         lines.statement("end subroutine");
     }
 
-    /// The subroutine of ours that keeps a task and gives it back.
+    /// The subroutine of ours that keeps a suspended task and returns it.
     fn stack(&self) -> String {
         self.wrapper("stack")
     }
@@ -275,7 +274,8 @@ impl FortranSpeller<'_> {
         lines.statement("end subroutine");
     }
 
-    /// A subroutine whose locals are each thread's own, whatever the flags.
+    /// Begins a subroutine whose local variables are private to each thread, whatever the
+    /// compiler's flags are.
     fn begin_subroutine(&self, name: &str, given: &[(&str, &str)], lines: &mut Lines) {
         let names: Vec<&str> = given.iter().map(|(_, name)| *name).collect();
         let (line, names) = (lines.broken(), names.join(", "));
@@ -293,8 +293,8 @@ impl FortranSpeller<'_> {
     }
 }
 
-/// The body of the stack: each thread has its own, and what it keeps in it is
-/// nested, but for an untied task that goes on elsewhere. No newer Fortran than that of 1995 is needed.
+/// The body of the stack. Each thread has its own stack. Its entries are nested, except those
+/// of an untied task that continues on another thread. The code needs only Fortran 95.
 const STACK: &str = "\
 integer(8), pointer, save :: romp_kept(:) => null()
 integer, save :: romp_depth = 0

@@ -1,12 +1,11 @@
-//! POMP2: the interface that OPARI2 emits, for measurement libraries that are not
-//! ours.
+//! POMP2: the interface of OPARI2's output, for measurement libraries other than libpomp.
 //!
-//! A table says which function reports an event and what it takes; what has no
-//! row has no event in POMP2, and is spelled as nothing. What a function stores
-//! for its partner is the task that was left, or the one that is created.
+//! A table gives the function for each event, and its parameters. An event without a row does
+//! not exist in POMP2, and nothing is written for it. Some functions store a value for a later
+//! function: the suspended task, or the created one.
 //!
-//! Functions `POMP2_Init_reg_...` and `POMP2_USER_Init_reg_...` register the
-//! regions of the source; OPARI2's script finds them by those names.
+//! Functions `POMP2_Init_reg_...` and `POMP2_USER_Init_reg_...` register the regions of the
+//! source. OPARI2's script finds them by these names.
 
 mod c;
 mod fortran;
@@ -17,38 +16,38 @@ use crate::openmp::Event;
 use crate::openmp::api::RoutineRow;
 use crate::plan::{Plan, Region};
 
-/// What a function takes.
+/// The parameters of a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// The handle and the region's text: it may be the region's first event.
+    /// The handle and the region's text, since it may be the region's first event.
     First,
     /// The handle.
     Plain,
-    /// As `First`, but of the construct around: sections have no handles.
+    /// As `First`, but for the construct around: sections have no handles.
     Section,
-    /// As `Plain`, likewise.
+    /// As `Plain`, but for the construct around.
     SectionEnd,
-    /// Condition, number of threads, and where to store the task that is left.
+    /// The condition, the number of threads, and the place to store the suspended task.
     Fork,
-    /// Where to store the task that is left, and the text.
+    /// The place to store the suspended task, and the text.
     Leaves,
-    /// Where to store the task that is left.
+    /// The place to store the suspended task.
     LeavesKnown,
-    /// Nothing: there is no function, but a later one needs a place for what it stores.
+    /// No function is called, but a later one needs a place to store a value.
     Opens,
-    /// As `Leaves`, where the place is there.
+    /// As `Leaves`, but the place to store the task already exists.
     LeavesLater,
-    /// The task that goes on.
+    /// The resumed task.
     GoesOn,
-    /// The same, behind the creation of a task.
+    /// The resumed task, behind the creation of a task.
     GoesOnCreating,
-    /// Where to store the new task and the task that is left.
+    /// The places to store the new task and the suspended task.
     Creates,
     /// The new task.
     Executes,
 }
 
-/// The table: an event of ours, the function, and what that takes.
+/// The table: an event of POMP, the function in POMP2, and its parameters.
 #[rustfmt::skip]
 const FUNCTIONS: &[(&str, &str, Shape)] = &[
     ("Parallel_fork_team", "Parallel_fork", Shape::Fork),
@@ -102,15 +101,15 @@ const FUNCTIONS: &[(&str, &str, Shape)] = &[
     ("End", "End", Shape::Plain),
 ];
 
-/// The function for an event of a region, and what it takes.
+/// The function for an event of a region, and its parameters.
 fn function(event: Event, region: &Region) -> Option<(String, Shape)> {
     if !pomp2_knows(&region.descriptor.region_type) {
         return None;
     }
     let kind = pomp2_type(&region.descriptor.region_type);
     let ours = match (kind, event.name()) {
-        // What is told of as the barrier that it ends with has no other events, so this
-        // is the first that its handle is in.
+        // A construct that is reported as the barrier at its end has no other events. So this
+        // is the first event with its handle.
         ("barrier", "Implicit_barrier_enter") => "Barrier_enter",
         ("barrier", "Implicit_barrier_exit") => "Barrier_exit",
         (_, name) => name,
@@ -124,7 +123,7 @@ fn function(event: Event, region: &Region) -> Option<(String, Shape)> {
     Some((name, *shape))
 }
 
-/// The construct that a section belongs to: the innermost around its lines.
+/// The construct that a section belongs to: the innermost one around its lines.
 fn sections_around(plan: &Plan, section: usize) -> usize {
     let lines = &plan.regions[section].descriptor;
     let encloses = |other: &Descriptor| {
@@ -137,7 +136,7 @@ fn sections_around(plan: &Plan, section: usize) -> usize {
     found.unwrap_or(section)
 }
 
-/// The function that stands in for a lock routine.
+/// The function that replaces a lock routine.
 fn wrapper_of(routine: &RoutineRow) -> String {
     let name = routine.wrapper.trim_end_matches("_at");
     format!("POMP2_{name}")
@@ -147,14 +146,14 @@ fn wrapper_of(routine: &RoutineRow) -> String {
 struct Registration {
     /// Its name.
     name: String,
-    /// What it calls for each of them.
+    /// The function that it calls for each region.
     assign: &'static str,
     /// The regions.
     regions: Vec<usize>,
 }
 
-/// The functions that register regions: those of OpenMP, and the user's, which
-/// libraries keep apart.
+/// The functions that register regions: one for OpenMP's regions, and one for the user's.
+/// Libraries keep these apart.
 fn registrations(plan: &Plan, unique: &str) -> impl Iterator<Item = Registration> {
     let kind = |region: &usize| pomp2_type(&plan.regions[*region].descriptor.region_type);
     let is_known = |region: &usize| pomp2_knows(&plan.regions[*region].descriptor.region_type);
@@ -162,7 +161,7 @@ fn registrations(plan: &Plan, unique: &str) -> impl Iterator<Item = Registration
     let known = (0..plan.regions.len()).filter(known);
     let (user, openmp): (Vec<usize>, Vec<usize>) =
         known.partition(|region| kind(region) == "userRegion");
-    // OPARI2's script takes the number of regions from the end of the name.
+    // OPARI2's script reads the number of regions from the end of the name.
     let registration = |prefix: &str, assign, regions: Vec<usize>| Registration {
         name: format!("{prefix}_Init_reg_{unique}_{}", regions.len()),
         assign,

@@ -1,5 +1,5 @@
-//! A command line as typed arguments, in the user's order; what no row of the
-//! flag tables knows is kept as it is.
+//! A command line as typed arguments, in the user's order. Arguments that no row of the flag
+//! tables knows are kept as they are.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -9,12 +9,12 @@ use crate::wrapper::command::flags::{Meaning, Row, Shape};
 use crate::wrapper::command::response;
 use crate::wrapper::compilers::{Compiler, Driver};
 
-/// The language of an input, as far as we care.
+/// The language of an input, in the distinctions that matter here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// Source in a language that we instrument.
+    /// Source in a language that the instrumenter reads.
     Measured(openmp::Language),
-    /// A header: what is made of it is a precompiled one, and never a program.
+    /// A header: it is compiled to a precompiled header, never to a program.
     Header,
     /// Source in another language.
     OtherSource,
@@ -41,8 +41,8 @@ static LANGUAGES: &[(&str, Language)] = &[
     ("c++-user-header", Language::Header),
 ];
 
-/// Languages by extension, for drivers that take `.c` for C. What is not here
-/// goes to the linker, which is also what the compilers do.
+/// Languages by extension, for drivers that take `.c` for C. Files with any other extension go
+/// to the linker, as with the compilers.
 static EXTENSIONS: &[(&[&str], Language)] = &[
     (&["c"], C),
     (&["cc", "cp", "cxx", "cpp", "CPP", "c++", "C"], CXX),
@@ -74,7 +74,7 @@ pub(crate) struct Argument {
     pub(crate) role: Role,
 }
 
-/// What an argument is.
+/// The role of an argument in the command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// An input file, or `-` for standard input.
@@ -83,7 +83,7 @@ pub(crate) enum Role {
     Known(Meaning, OsString),
     /// A flag that no row knows.
     Unknown,
-    /// `--`: what follows are inputs.
+    /// `--`: all following arguments are inputs.
     EndOfFlags,
 }
 
@@ -104,15 +104,15 @@ impl Argument {
         matches!(self.role, Role::Known(Meaning::Language, _))
     }
 
-    /// The name of an input.
+    /// The name of the input, or the flag itself: the argument's first word.
     pub(crate) fn name(&self) -> &OsStr {
         self.words
             .first()
             .map_or(OsStr::new(""), OsString::as_os_str)
     }
 
-    /// Takes the argument out of the command; its place stays, since sources
-    /// are known by their place.
+    /// Takes the argument out of the command. Its place stays, since sources are identified by
+    /// their place.
     pub(crate) fn clear(&mut self) {
         *self = Self {
             words: Vec::new(),
@@ -121,16 +121,16 @@ impl Argument {
     }
 }
 
-/// Where the compiler stops.
+/// The stage after which the compiler stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
-    /// Before it makes anything that could be measured.
+    /// Preprocessing or checking: nothing that could be measured is made.
     Preprocess,
-    /// At assembly text.
+    /// Assembly text.
     Compile,
-    /// At objects.
+    /// Objects.
     Assemble,
-    /// At a linked program or library.
+    /// A linked program or library.
     Link,
 }
 
@@ -138,7 +138,7 @@ pub(crate) enum Stage {
 #[derive(Clone, Debug)]
 pub(crate) struct CommandLine {
     pub(crate) arguments: Vec<Argument>,
-    /// Some of the words came from a response file.
+    /// Whether some of the words came from a response file.
     pub(crate) from_response_file: bool,
 }
 
@@ -176,7 +176,7 @@ impl CommandLine {
         self.flags().any(|(meaning, _)| meaning == wanted)
     }
 
-    /// The values of all flags with a meaning.
+    /// The values of all flags with this meaning.
     pub(crate) fn values(&self, wanted: Meaning) -> impl DoubleEndedIterator<Item = &OsStr> {
         self.flags()
             .filter(move |(meaning, _)| *meaning == wanted)
@@ -212,7 +212,7 @@ impl CommandLine {
             .rev()
             .filter_map(|(meaning, value)| match meaning {
                 Meaning::OpenMp(on) => Some(on),
-                // How Apple's Clang is told: `-Xclang -fopenmp`.
+                // The spelling for Apple's Clang: `-Xclang -fopenmp`.
                 Meaning::FrontEnd if value == "-fopenmp" => Some(true),
                 _ => None,
             });
@@ -223,14 +223,14 @@ impl CommandLine {
         self.values(Meaning::Output).next_back()
     }
 
-    /// Words of the linker: of `-Wl,a,b`, `-Xlinker a` and `-z a`.
+    /// The words for the linker: those in `-Wl,a,b`, `-Xlinker a` and `-z a`.
     pub(crate) fn linker_words(&self) -> Vec<&[u8]> {
         self.values(Meaning::Linker)
             .flat_map(|v| v.as_bytes().split(|b| *b == b','))
             .collect()
     }
 
-    /// The words of the command, as the compiler would see them.
+    /// The words of the command, as the compiler sees them.
     pub(crate) fn words(&self) -> Vec<OsString> {
         self.arguments
             .iter()
@@ -238,8 +238,8 @@ impl CommandLine {
             .collect()
     }
 
-    /// The command for just one of the sources, up to the object: without other
-    /// inputs, the linker's flags, outputs and the stage.
+    /// The command for one of the sources, up to the object: without other inputs, flags of the
+    /// linker, outputs, and flags for the stage.
     pub(crate) fn only_source(&self, index: usize) -> Self {
         let mut line = self.clone();
         for (at, argument) in line.arguments.iter_mut().enumerate() {
@@ -255,7 +255,7 @@ impl CommandLine {
         line
     }
 
-    /// The same command without what makes dependency files, and without `--`.
+    /// The same command without flags for dependency files, and without `--`.
     pub(crate) fn without_dependencies(self) -> Self {
         let mut line = self.without_end_of_flags();
         for argument in &mut line.arguments {
@@ -266,7 +266,7 @@ impl CommandLine {
         line
     }
 
-    /// Takes out the flags with a meaning.
+    /// Takes out the flags with this meaning.
     pub(crate) fn clear_all(&mut self, unwanted: Meaning) {
         for argument in &mut self.arguments {
             if matches!(argument.role, Role::Known(meaning, _) if meaning == unwanted) {
@@ -301,10 +301,10 @@ impl CommandLine {
     }
 }
 
-/// What has to be remembered from one word to the next.
+/// The state that is kept from one word to the next.
 struct Classifier<'a> {
     compiler: &'a Compiler,
-    /// `-x` in force.
+    /// The language of the `-x` in force.
     language: Option<Language>,
     only_inputs: bool,
 }
@@ -343,7 +343,7 @@ impl Classifier<'_> {
             Shape::JoinedOrSeparate => joined.is_empty(),
             Shape::Flag | Shape::Joined => false,
         };
-        // A missing value is the compiler's to complain about.
+        // The compiler will complain about a missing value.
         let next = if separate { rest.next() } else { None };
         let value = next.clone().unwrap_or_else(|| OsString::from_vec(joined));
         if row.meaning == Meaning::Language {
@@ -358,8 +358,8 @@ impl Classifier<'_> {
 
     fn input(&self, word: OsString) -> Argument {
         let language = self.language.unwrap_or_else(|| self.by_extension(&word));
-        // After `--`, an input may look like a flag; once `--` is taken away,
-        // it must not.
+        // After `--`, an input may look like a flag. The `--` is taken away later, so the name
+        // must no longer look like one.
         let word = if self.only_inputs && word.as_bytes().starts_with(b"-") {
             OsString::from_vec([b"./", word.as_bytes()].concat())
         } else {
@@ -385,7 +385,7 @@ impl Classifier<'_> {
     }
 }
 
-/// `None` for `-x none`: extensions count again.
+/// The language that a `-x` sets. `None` for `-x none`: extensions count again.
 fn language_named(value: &OsStr) -> Option<Language> {
     if value == "none" {
         return None;
@@ -394,14 +394,14 @@ fn language_named(value: &OsStr) -> Option<Language> {
     Some(row.map_or(Language::OtherSource, |(_, language)| *language))
 }
 
-/// What stands after the last dot of a file's base name.
+/// The text after the last dot of a file's base name.
 fn extension(name: &[u8]) -> Option<&[u8]> {
     let base = name.rsplit(|byte| *byte == b'/').next()?;
     let dot = base.iter().rposition(|byte| *byte == b'.')?;
     base.get(dot + 1..)
 }
 
-/// For tests: the words of `text` for a compiler that could be any.
+/// For tests: classifies the words of `text` for an arbitrary compiler.
 #[cfg(test)]
 pub(crate) fn classified(text: &str) -> CommandLine {
     let words: Vec<OsString> = text.split(' ').map(Into::into).collect();

@@ -1,9 +1,9 @@
 //! The flags of each compiler family: one row per flag, saying how its value
-//! is spelled ([`Shape`]) and what it means to us ([`Meaning`]).
+//! is spelled ([`Shape`]) and what the wrapper does with it ([`Meaning`]).
 //!
-//! A flag needs a row only if its next word belongs to it, or if it changes
-//! what we do; every other flag is handed on as it is. A family names the one
-//! that it `extends`; its own rows win.
+//! A flag needs a row only if its next word belongs to it, or if it changes what the wrapper
+//! does. Every other flag is handed on as it is. A family names the
+//! one that it `extends`; its own rows win.
 
 use crate::source::Form;
 use Meaning as M;
@@ -22,14 +22,14 @@ pub(crate) enum Shape {
     JoinedOrSeparate,
 }
 
-/// What a flag means for a build with us.
+/// The meaning of a flag for the wrapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// Nothing that concerns us.
+    /// Nothing that concerns the wrapper.
     Nothing,
     /// Prints something about the compiler; nothing is built.
     Query,
-    /// Builds no object: stops after preprocessing or checking.
+    /// Stops after preprocessing or checking, so no object is built.
     StopsBeforeCompiling,
     /// Stops at assembly text (`-S`).
     StopsAtCompiling,
@@ -39,8 +39,7 @@ pub(crate) enum Meaning {
     Output,
     /// Switches OpenMP on or off.
     OpenMp(bool),
-    /// Makes OpenMP's runtime a library of the link, without switching on the
-    /// directives.
+    /// Links OpenMP's runtime without enabling directives.
     OpenMpLibrary,
     /// Writes a dependency file beside the normal output.
     WritesDependencies,
@@ -58,9 +57,9 @@ pub(crate) enum Meaning {
     ForcedInclude,
     /// `-I-`: the directory of the including file is not searched.
     NoCurrentDirectory,
-    /// Replaces a prefix of file names in the object, wherever one kind of them stands.
+    /// Replaces a prefix of file names in the object, in names of one kind or of all.
     PrefixMap(PrefixMap),
-    /// Names the directory of the compilation in debug information.
+    /// Names the compilation directory in debug information.
     CompilationDirectory,
     /// A library to link.
     Library,
@@ -78,37 +77,37 @@ pub(crate) enum Meaning {
     NoStandardLibraries,
     /// Writes files beside the output, named after it and the source.
     SideFiles,
-    /// Our own: functions are measured too. No compiler knows it.
+    /// Romp's own flag: functions are measured too. No compiler knows it.
     Functions,
     /// Decides about colours of diagnostics.
     Colour,
     /// The form of Fortran sources, whatever their names say.
     SourceForm(Form),
-    /// How many columns of a Fortran line count in a form: a number; 0 or
-    /// `none` for all.
+    /// The number of significant columns of a Fortran line in this source form; 0 or `none` for
+    /// all.
     LineLength(Form),
-    /// How many columns of a fixed-form line count.
+    /// The number of significant columns of a fixed-form line.
     FixedLineLength(usize),
     /// Whether Fortran sources are preprocessed, whatever their names say.
     Preprocesses(bool),
 }
 
-/// Which names of files a flag replaces.
+/// The kind of file names in which a flag replaces a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PrefixMap {
-    /// All.
+    /// All names.
     All,
-    /// Those of debug information.
+    /// Names in debug information.
     Debug,
-    /// Those that macros make, as `__FILE__`.
+    /// Names that macros such as `__FILE__` expand to.
     Macro,
-    /// Those of profiles and coverage.
+    /// Names in profiles and coverage data.
     Profile,
 }
 
 impl Meaning {
-    /// Says something about the command's result as a whole, and nothing about
-    /// how one of its sources is compiled.
+    /// Whether the flag concerns the command's result as a whole, and not how one of its
+    /// sources is compiled.
     pub(crate) const fn is_of_whole_command(self) -> bool {
         matches!(
             self,
@@ -124,7 +123,7 @@ impl Meaning {
         )
     }
 
-    /// Is about dependency files.
+    /// Whether the flag is about dependency files.
     pub(crate) const fn is_of_dependencies(self) -> bool {
         matches!(
             self,
@@ -148,7 +147,7 @@ pub(crate) struct FlagTable {
     extends: Option<&'static FlagTable>,
 }
 
-/// A row of a table.
+/// Makes a row of a table.
 pub(crate) const fn row(spelling: &'static str, shape: Shape, meaning: Meaning) -> Row {
     Row {
         spelling,
@@ -162,9 +161,8 @@ impl FlagTable {
         Self { rows, extends }
     }
 
-    /// The row for a word of the command line. A word that is exactly a
-    /// spelling beats one that only begins with it; then the longest wins;
-    /// then the family's own row.
+    /// Finds the row for a word of the command line. A word that equals a spelling beats a word
+    /// that only begins with one. Then the longest spelling wins, then the family's own row.
     pub(crate) fn find(&self, word: &[u8]) -> Option<&'static Row> {
         let own = self
             .rows

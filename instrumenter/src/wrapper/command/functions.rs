@@ -1,6 +1,5 @@
-//! `--functions`: the flag of ours that has the compiler call the library at the
-//! begin and end of each function. No compiler knows it, so that it must not
-//! reach one.
+//! `--functions`: Romp's own flag that makes the compiler call the library at the begin and end
+//! of each function. No compiler knows the flag, so it must not reach one.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,21 +9,21 @@ use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::command::steps::is_configure_probe;
 use crate::wrapper::settings::Settings;
 
-/// What the compilers call the same.
+/// The compilers' flag for the same thing.
 const FLAG: &str = "-finstrument-functions";
 
-/// What is said where the compiler does not like that.
+/// The warning when the compiler fails with that flag.
 pub(crate) const REFUSED: &str = "the compiler fails if functions are measured (see above); this \
                                   command is run again, and its functions are not measured";
 
-/// A command in words that the compiler knows.
+/// A command with `--functions` translated to words that the compiler knows.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Translation {
-    /// With functions; none if this command compiles none.
+    /// The words with measured functions; none if this command compiles no functions.
     pub(crate) with: Option<Vec<OsString>>,
-    /// Without.
+    /// The words without measured functions.
     pub(crate) without: Vec<OsString>,
-    /// Whether it reads a source from standard input, and so runs but once.
+    /// Whether a source is read from standard input, so that the command can run only once.
     pub(crate) reads_stdin: bool,
 }
 
@@ -33,9 +32,8 @@ pub(crate) fn are_measured(words: &[OsString]) -> bool {
     words.first().is_some_and(|word| word == FLAG)
 }
 
-/// Translates a command; none if it needs no translation. Sources without
-/// OpenMP are compiled with functions too: those stand on the call paths of
-/// others.
+/// Translates a command; none if it needs no translation. Functions are measured in sources
+/// without OpenMP, too: they may be on the call paths of regions.
 pub(crate) fn translated(
     line: &CommandLine,
     settings: &Settings,

@@ -1,9 +1,10 @@
-//! Which directives the compiler knows. A combined directive is split into others, and a
-//! compiler may know these and not the combination, or pass over a word that it does not
-//! know: the program would be another one than it makes of the source.
+//! Which directives the compiler knows. A combined directive is split into several directives.
+//! A compiler may know those and not the combination, or ignore a word that it does not know.
+//! Then the instrumented program would differ from the one that the compiler makes of the
+//! source.
 //!
-//! The compiler says itself what it knows: of each directive that every compiler need not
-//! know it is given a small program.
+//! The compiler itself is asked: it is given a small program for each directive that not every
+//! compiler knows.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +33,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Those that the compiler does not know.
+    /// The names of the directives that the compiler does not know.
     pub(crate) fn unknown(&self, language: Language, asked: &BTreeSet<Asked>) -> BTreeSet<String> {
         if asked.is_empty() || asked.len() > 1 && self.accepts(language, asked) {
             return BTreeSet::new();
@@ -49,7 +50,7 @@ impl<'a> Known<'a> {
                 name: "parallel".to_owned(),
                 is_loop: false,
             };
-            // A compiler that refuses every program tells nothing.
+            // If the compiler refuses even a plain `parallel`, its answer tells nothing.
             let knows = self.accepts(language, [asked]) || !self.accepts(language, [&control]);
             self.answers.borrow_mut().insert(key, knows);
             knows
@@ -67,7 +68,7 @@ impl<'a> Known<'a> {
             .collect();
         let mut words = self.words();
         if language != Language::Fortran {
-            // GCC passes over directives that it does not know, Clang over words.
+            // GCC ignores directives that it does not know, and Clang ignores words.
             words.extend(["-Wunknown-pragmas", "-Werror"].map(OsString::from));
         }
         let source = ["-fsyntax-only", "-x", value_of_x(language), "-"];
@@ -75,11 +76,11 @@ impl<'a> Known<'a> {
         let outcome = self
             .runner
             .run(&words, Some(program.as_bytes()), Output::HeldBack);
-        // In doubt it does: what it then refuses is not measured.
+        // Only a clean compilation shows that the directives are known.
         outcome.is_ok_and(|outcome| outcome.success())
     }
 
-    /// The words of the command on which it depends what the compiler knows.
+    /// The words of the command that decide which directives the compiler knows.
     fn words(&self) -> Vec<OsString> {
         const BEGINS: &[&str] = &["-fopenmp", "-std=", "-ansi", "-B", "--target=", "--gcc-"];
         let mut words: Vec<OsString> = Vec::new();

@@ -1,5 +1,5 @@
-//! How the lines of a Fortran source are laid out: what its name says, or `-x`,
-//! unless flags of the command say otherwise.
+//! The layout of a Fortran source's lines. The source's name or `-x` determines it, unless
+//! flags of the command override that.
 
 use std::path::Path;
 
@@ -33,8 +33,8 @@ pub(crate) fn of(line: &CommandLine, index: usize) -> Layout {
     layout
 }
 
-/// Whether the compiler is asked to warn of calls without an explicit interface,
-/// in a standard that has a place for ours.
+/// Whether the compiler is asked to warn of calls without an explicit interface, in a standard
+/// that allows the inserted code to declare interfaces.
 pub(crate) fn wants_interfaces(line: &CommandLine) -> bool {
     const WARNINGS: [&str; 2] = ["implicit-interface", "implicit-procedure"];
     let words = line.words();
@@ -59,7 +59,7 @@ pub(crate) fn has_blocks(line: &CommandLine) -> bool {
     standard.is_none_or(|word| !WITHOUT.contains(&word.as_ref()))
 }
 
-/// What a `-x` that is in force says.
+/// The layout that the `-x` in force sets, if any.
 fn language(line: &CommandLine, index: usize) -> Option<Layout> {
     let before = line.arguments.iter().take(index).rev();
     let mut languages = before.filter_map(|argument| match &argument.role {

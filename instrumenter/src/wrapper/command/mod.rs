@@ -1,4 +1,4 @@
-//! The command line: which arguments it has, which files it makes, and what is to be done with it.
+//! The command line: its arguments, the files that it makes, and the decision what to do with it.
 
 pub(crate) mod classify;
 pub(crate) mod flags;

@@ -1,8 +1,8 @@
-//! Whether the compiler makes code for a device of what `target` governs. Where
-//! it does not, that code runs on the host and can be measured like any other.
+//! Whether the compiler makes code for a device from `target` constructs. If it does not, their
+//! code runs on the host and can be measured like any other code.
 //!
-//! The compiler says itself what it is: the names `cc` and `mpicc` don't. For
-//! one that is not understood, there may be a device.
+//! The compiler itself is asked for its kind, since the names `cc` and `mpicc` don't tell. If
+//! the answer is not understood, there may be a device.
 
 use std::cell::OnceCell;
 use std::ffi::OsString;
@@ -47,8 +47,8 @@ impl<'a> Offload<'a> {
         }
     }
 
-    /// GCC makes device code when it links, if it was built for devices and
-    /// their compilers are installed, which they need not be.
+    /// Whether GCC has compilers for devices. It makes device code when it links, if it was
+    /// built for devices and their compilers are installed. They may be missing.
     fn gcc_has_device(&self, said: &str) -> bool {
         let targets = said
             .lines()
@@ -56,7 +56,7 @@ impl<'a> Offload<'a> {
             .unwrap_or_default();
         let is_there = |target: &str| {
             let name = format!("accel/{target}/mkoffload");
-            // What it does not find, it names as it was asked for.
+            // GCC answers with the unchanged name if it does not find the program.
             self.answer(self.places(), &format!("-print-prog-name={name}"))
                 .is_none_or(|path| path.trim() != name)
         };
@@ -74,15 +74,16 @@ impl<'a> Offload<'a> {
             .map(std::borrow::Cow::into_owned)
     }
 
-    /// Clang shows what it would do: flags for devices come from the command, from
-    /// files with arguments, configuration files and the environment.
+    /// Whether Clang makes code for a device. Clang is asked to show its jobs, because flags
+    /// for devices may come from the command, response files, configuration files and the
+    /// environment.
     fn clang_has_device(&self) -> Option<bool> {
         let jobs = self.answer(self.line.words(), "-###")?;
         jobs.contains("\"-cc1\"")
             .then(|| DEVICE_JOBS.iter().any(|flag| jobs.contains(flag)))
     }
 
-    /// `-B` tells a compiler where its parts are.
+    /// The words `-B`, which tell a compiler where its parts are.
     fn places(&self) -> Vec<OsString> {
         let mut words: Vec<OsString> = Vec::new();
         for word in self.line.words() {
@@ -94,7 +95,7 @@ impl<'a> Offload<'a> {
         words
     }
 
-    /// What the compiler says to a command.
+    /// The compiler's output for a command.
     fn answer(&self, mut words: Vec<OsString>, flag: &str) -> Option<String> {
         words.push(flag.into());
         let outcome = self.runner.run(&words, Some(b""), Output::HeldBack).ok()?;
@@ -103,8 +104,7 @@ impl<'a> Offload<'a> {
     }
 }
 
-/// What jobs of Clang's have where code for a device is made, or is to be put
-/// into the host's.
+/// Parts of Clang's jobs that make code for a device, or that embed it in the host's code.
 const DEVICE_JOBS: &[&str] = &[
     "\"-fopenmp-targets=",
     "\"-fopenmp-is-target-device\"",

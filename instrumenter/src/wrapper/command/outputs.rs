@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::wrapper::command::classify::{CommandLine, Stage};
 
-/// What the command makes: what `-o` says, or what the compilers choose.
+/// The command's outputs: those named by `-o`, or the compilers' default names.
 pub(crate) fn outputs(line: &CommandLine) -> Vec<PathBuf> {
     if let Some(output) = line.output() {
         return vec![output.into()];
@@ -24,7 +24,7 @@ pub(crate) fn outputs(line: &CommandLine) -> Vec<PathBuf> {
     }
 }
 
-/// What the command makes of a source.
+/// The file that the command makes of a source.
 pub(crate) fn object(line: &CommandLine, index: usize) -> PathBuf {
     let extension = if line.stage() == Stage::Compile {
         "s"
@@ -37,16 +37,16 @@ pub(crate) fn object(line: &CommandLine, index: usize) -> PathBuf {
     )
 }
 
-/// The compilers' choice for a source: its base name, in the current directory.
+/// The compilers' default name for a source's output: its base name, in the current directory.
 pub(crate) fn default_name(source: &OsStr, extension: &str) -> PathBuf {
     let base = Path::new(source).file_name().unwrap_or_default();
     Path::new(base).with_extension(extension)
 }
 
-/// Where `ROMP_KEEP` puts the instrumented text of a source: beside the output
-/// and named after it, `obj/a.o` gives `obj/a.c.romp`; a program's name stands
-/// before the source's. The extension is not `.c`, so that a build that takes
-/// every `*.c` doesn't take the copies.
+/// Where `ROMP_KEEP` puts the instrumented text of a source: beside the output and named after
+/// it. For `obj/a.o` that is `obj/a.c.romp`; with a program, its name is put before the
+/// source's. The extension is not `.c`, so that a build that compiles every `*.c` doesn't
+/// compile the copies.
 pub(crate) fn kept(line: &CommandLine, source: &OsStr) -> PathBuf {
     let source = Path::new(source);
     let extension = source.extension().unwrap_or(OsStr::new("c"));

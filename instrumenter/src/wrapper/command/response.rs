@@ -12,8 +12,7 @@ use std::path::Path;
 /// Response files may name others; this bounds a file that names itself.
 const DEEPEST: usize = 100;
 
-/// Replaces every `@file` by its words. The second value says whether there
-/// was one.
+/// Replaces every `@file` by its words. The second value says whether there was an `@file`.
 pub(crate) fn expand(words: &[OsString]) -> (Vec<OsString>, bool) {
     let mut expanded = Vec::with_capacity(words.len());
     let mut found = false;

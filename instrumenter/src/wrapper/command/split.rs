@@ -1,7 +1,7 @@
 //! A command split into one compile per source, and a link if it links.
 //!
-//! Each object stands where its source stood, so that the order of objects and
-//! libraries is the user's.
+//! Each object takes the place of its source, so that the order of objects and libraries is the
+//! user's.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,9 +16,10 @@ use crate::wrapper::finish::library;
 use crate::wrapper::run::Output;
 use crate::wrapper::unit::{Route, Unit, directory};
 
-/// Whether the sources are to be compiled one by one: several that are not linked, so
-/// that the messages of each can be judged; or where one command can't compile them all,
-/// since each finds the headers of its own directory through `-iquote`.
+/// Whether the sources have to be compiled one by one. There are two reasons. Several sources
+/// that are not linked are compiled separately, so that the messages about each can be judged.
+/// And one command can't compile sources of several directories from temporary files, since
+/// each must find the headers of its own directory through `-iquote`.
 pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
     let several = line.stage() != Stage::Link && line.sources().count() > 1;
     if several && line.sources().all(can_be_alone) {
@@ -32,15 +33,15 @@ pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
     directories.len() > 1 && units.iter().any(moved)
 }
 
-/// Whether the compiler makes the same of a source that is alone. Of a header it makes
-/// no object; that one is missing it may say before it compiles another.
+/// Whether the compiler does the same with a source in a command of its own. It makes no object
+/// of a header. And it may report a missing source before it compiles another one.
 fn can_be_alone(source: &Argument) -> bool {
     let name = Path::new(source.name());
     let is_measured = matches!(source.role, Role::Input(Language::Measured(_)));
     is_measured && (name.as_os_str() == "-" || name.exists())
 }
 
-/// A flag that would put files beside our temporary objects.
+/// Returns a flag that would put files beside our temporary objects, if there is one.
 pub(crate) fn obstacle(line: &CommandLine) -> Option<String> {
     if line.stage() != Stage::Link {
         return None;
@@ -58,7 +59,8 @@ pub(crate) fn obstacle(line: &CommandLine) -> Option<String> {
     found.map(|argument| argument.name().to_string_lossy().into_owned())
 }
 
-/// Compiles each source, goes on after errors as the compilers do, and links.
+/// Compiles each source, continues after errors as the compilers do, and links if no source
+/// failed.
 pub(crate) fn run(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> u8 {
     let mut linked = line.clone();
     let mut failure = None;
@@ -95,8 +97,8 @@ pub(crate) fn run(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> u8 {
     }
 }
 
-/// Where the object goes of a source that is to be linked. Others go where the
-/// compiler chooses.
+/// The path of the object for a source that is to be linked. Other objects go where the
+/// compiler puts them.
 fn object_to_link(job: &Job<'_>, line: &CommandLine, index: usize) -> Result<Option<PathBuf>, u8> {
     if line.stage() != Stage::Link {
         return Ok(None);
@@ -114,7 +116,8 @@ fn object_to_link(job: &Job<'_>, line: &CommandLine, index: usize) -> Result<Opt
 fn compile(line: &CommandLine, index: usize, object: Option<&Path>) -> CommandLine {
     let mut one = line.only_source(index);
     for argument in one.arguments.iter_mut().skip(index) {
-        // It was for sources that are gone; the compiler would remark on it.
+        // This `-x` was for sources that are no longer in the command; the compiler would warn
+        // about it.
         if matches!(argument.role, Role::Known(Meaning::Language, _)) {
             argument.clear();
         }
@@ -130,15 +133,14 @@ fn compile(line: &CommandLine, index: usize, object: Option<&Path>) -> CommandLi
     one
 }
 
-/// Links the objects; if that fails with them, the user's command is tried as it
-/// is.
+/// Links the objects. If that fails, the user's command is tried as it is.
 fn link(
     job: &Job<'_>,
     whole: &CommandLine,
     mut line: CommandLine,
     units: &[&Unit],
 ) -> Result<u8, u8> {
-    // Only objects and libraries are left, and no `-x` may make them sources.
+    // Only objects and libraries are left; a `-x` would make the compiler read them as sources.
     for argument in &mut line.arguments {
         if matches!(argument.role, Role::Known(Meaning::Language, _)) {
             argument.clear();

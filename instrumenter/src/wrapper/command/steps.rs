@@ -1,5 +1,5 @@
-//! What a command line asks for: to be left alone, to be linked with the
-//! library, or to have its sources instrumented.
+//! Decides what to do with a command line: leave it alone, link it with the library, or
+//! instrument its sources.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::wrapper::command::flags::Meaning;
 pub(crate) enum Decision {
     /// Run the compiler with the arguments exactly as given.
     AsGiven,
-    /// Nothing to instrument, but the library belongs into the link.
+    /// Nothing is instrumented, but the library is linked.
     Link,
     /// Instrument the sources; link if the command links.
     Build,
@@ -24,8 +24,8 @@ pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
         return Decision::AsGiven;
     }
     let probe = is_configure_probe(line, directory);
-    // Configure tools read from the linker's command, which `-v` shows, what a
-    // language or OpenMP needs: the library must not be among it.
+    // Configure tools read the linker's command, which `-v` shows, to learn what a language or
+    // OpenMP needs. The library must not be part of it.
     if probe && line.words().iter().any(|word| word == "-v") {
         return Decision::AsGiven;
     }
@@ -43,8 +43,8 @@ pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
     }
 }
 
-/// Whether a compiler may refuse the output: one object of several sources, or one of
-/// the sources itself, which it would not know in another place.
+/// Whether a compiler may refuse the output: one object for several sources, or an output that
+/// is one of the sources. The compiler would not recognise that source in another place.
 fn has_wrong_output(line: &CommandLine, directory: &Path) -> bool {
     let Some(name) = line.output() else {
         return false;
@@ -56,8 +56,9 @@ fn has_wrong_output(line: &CommandLine, directory: &Path) -> bool {
     several || (output.is_some() && line.sources().any(is_output))
 }
 
-/// Programs that configure tools compile to learn about the compiler. They
-/// must behave as without us; measuring them would also leave profiles behind.
+/// Whether the command compiles a program with which a configure tool tests the compiler. Such
+/// programs must behave as they do without Romp; measuring them would also leave profiles
+/// behind.
 pub(crate) fn is_configure_probe(line: &CommandLine, directory: &Path) -> bool {
     let is_input = |argument: &&Argument| matches!(argument.role, Role::Input(_));
     line.arguments.iter().filter(is_input).any(|input| {
@@ -86,15 +87,16 @@ pub(crate) fn wants_library(line: &CommandLine) -> bool {
         && (line.openmp() || line.has(Meaning::OpenMpLibrary) || names_openmp_library(line))
         && !makes_relocatable(line)
         && !line.sources().any(|source| source.role == Role::Input(Language::Header))
-        // Who leaves out the standard libraries says everything himself.
+        // A command without the standard libraries names everything that it links.
         && !line.has(Meaning::NoStandardLibraries)
-        // Shared libraries get it, too: who links or opens them need not know of
-        // OpenMP. In a process the first definitions win over the other copies,
-        // so that there is one state, unless a library keeps its symbols to itself.
+        // Shared libraries get the library, too: the programs that link or open them need not
+        // use OpenMP. In a process the first definitions win over other copies, so that there
+        // is one state, unless a library keeps its symbols to itself.
         && !names_library(line)
 }
 
-/// Whether the command makes a program of sources alone.
+/// Whether the command makes a program from sources alone, without objects and libraries among
+/// its inputs.
 pub(crate) fn makes_whole_program(line: &CommandLine) -> bool {
     let is_linked = |argument: &Argument| argument.role == Role::Input(Language::Linked);
     wants_library(line) && !line.has(Meaning::Shared) && !line.arguments.iter().any(is_linked)
@@ -115,8 +117,7 @@ fn names_openmp_library(line: &CommandLine) -> bool {
     has_input(line, &["libgomp", "libomp", "libiomp5"])
 }
 
-/// Whether one of these libraries is an input, in any form: `libx.a`,
-/// `libx.so.1`.
+/// Whether one of these libraries is an input, in any form: `libx.a`, `libx.so.1`.
 fn has_input(line: &CommandLine, libraries: &[&str]) -> bool {
     line.arguments.iter().any(|argument| {
         let file = Path::new(argument.name()).file_name().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! LLVM's compiler for Fortran follows GNU's command line, and Clang's.
+//! LLVM's Fortran compiler. Its command line follows GNU's and Clang's.
 
 use super::{Driver, Family, gfortran};
 use crate::source::Form;
 use crate::wrapper::command::flags::Shape::{Flag, Joined, Separate};
 use crate::wrapper::command::flags::{FlagTable, Meaning as M, Row, row};
 
-/// It takes no flag about warnings, and none that maps names.
+/// Flang takes no flags about warnings and no flags that map file names.
 pub(super) const FLANG: Family = Family {
     name: "Flang",
     names: &[("flang", Driver::Fortran), ("flang-new", Driver::Fortran)],

@@ -4,10 +4,10 @@ use super::{BOTH_MAPS, Driver, Family, Substitution};
 use crate::wrapper::command::flags::Shape::{Flag, Joined, JoinedOrSeparate, Separate};
 use crate::wrapper::command::flags::{FlagTable, Meaning as M, PrefixMap, Row, row};
 
-/// Also has an assembler of its own; Clang assembles by itself.
+/// Other families that have a separate assembler use this flag, too. Clang assembles by itself.
 pub(super) const PIPE: Option<&str> = Some("-pipe");
 
-/// What asks for colours.
+/// The flag that asks for colours.
 pub(super) const COLOUR: Option<&str> = Some("-fdiagnostics-color=always");
 
 pub(super) const GCC: Family = Family {

@@ -21,7 +21,7 @@ const ROWS: &[Row] = &[
     row("-ffree-line-length-", Joined, M::LineLength(Form::Free)),
     row("-cpp", Flag, M::Preprocesses(true)),
     row("-nocpp", Flag, M::Preprocesses(false)),
-    // Where modules are written; they are looked for there too.
+    // The directory where modules are written. It is also searched for modules.
     row("-J", JoinedOrSeparate, M::Nothing),
     row("-fintrinsic-modules-path", Separate, M::Nothing),
 ];

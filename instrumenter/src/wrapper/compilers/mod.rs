@@ -1,8 +1,8 @@
 //! Which compiler to run, and which family it belongs to.
 //!
-//! A file for each compiler says how its programs are called, which flags they take, and
-//! how they are made to read our text; one that is nearly another extends it. Two tables
-//! more: our own commands with the variable and default compiler of each, and launchers.
+//! One file per compiler names its programs, its flags, and the way to make it read our text. A
+//! compiler that is nearly like another one extends it. Two more tables list our own commands,
+//! with the variable and default compiler of each, and the launchers.
 
 pub(crate) mod clang;
 pub(crate) mod flang;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use crate::wrapper::command::flags::FlagTable;
 
-/// The language that a driver takes its inputs for.
+/// The language that a driver takes `.c` files for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Driver {
     /// `.c` is C.
@@ -28,30 +28,30 @@ pub(crate) enum Driver {
     Fortran,
 }
 
-/// How a family can be made to read our text in the place of the user's file.
+/// A way to make a family read our text in the place of the user's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Substitution {
     /// The command names a temporary file instead of the user's.
     TemporaryFile,
-    /// The command stays as it is; the front end is told to take the contents
-    /// of the user's file from ours, so that every name comes out right.
+    /// The command stays as it is. The front end is told to take the contents of the user's
+    /// file from ours, so that all file names stay right.
     RemapFile,
 }
 
-/// That of GCC 8 and Clang 10, which also concerns `__FILE__`.
+/// The mapping flag of GCC 8 and Clang 10 and later; it also maps `__FILE__`.
 pub(crate) const FILE_MAP: &str = "-ffile-prefix-map=";
 
-/// What of it concerns macros alone.
+/// The part of [`FILE_MAP`] that concerns macros alone.
 pub(crate) const MACRO_MAP: &str = "-fmacro-prefix-map=";
 
-/// The same, and that of the compilers before.
+/// [`FILE_MAP`], and the flag of older compilers.
 const BOTH_MAPS: &[&str] = &[FILE_MAP, "-fdebug-prefix-map="];
 const OLD_MAP: &[&str] = &["-fdebug-prefix-map="];
 
-/// Clang's.
+/// Clang's flag against warnings about unused flags.
 pub(crate) const NO_REMARKS: Option<&str> = Some("-Wno-unused-command-line-argument");
 
-/// What compilers of one family have in common.
+/// The common properties of the compilers of a family.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Family {
     pub(crate) name: &'static str,
@@ -59,29 +59,29 @@ pub(crate) struct Family {
     names: &'static [(&'static str, Driver)],
     pub(crate) flags: &'static FlagTable,
     pub(crate) substitution: Substitution,
-    /// Flags that give a file another name in debug information, the best first:
-    /// older compilers of a family don't know every one.
+    /// Flags that give a file another name in debug information, the best first. Older
+    /// compilers of a family don't know all of them.
     pub(crate) prefix_maps: &'static [&'static str],
-    /// What asks for colours.
+    /// The flag that asks for colours.
     pub(crate) colour: Option<&'static str>,
-    /// Takes no line marker between the lines of a Fortran statement.
+    /// Whether the compiler accepts no line marker between the lines of a Fortran statement.
     pub(crate) whole_statements: bool,
-    /// What keeps it from remarks on flags that concern another stage.
+    /// The flag that keeps the compiler from warning about flags for another stage.
     pub(crate) no_remarks: Option<&'static str>,
-    /// Shows the lines of the user's file in messages, whatever text it has read.
+    /// Whether messages show the lines of the user's file, whatever text the compiler has read.
     pub(crate) shows_file: bool,
-    /// What has its preprocessor put included files in place and leave macros alone.
+    /// The flag that makes the preprocessor put included files in place and leave macros alone.
     pub(crate) places_includes: Option<&'static str>,
-    /// What has an assembler of its own read its text while it is written.
+    /// The flag that makes a separate assembler read the assembly text while it is written.
     pub(crate) pipe: Option<&'static str>,
-    /// The flag with which the compiler only checks a source. Only compilers have it that
-    /// refuse clauses of a combined directive which they accept on its parts.
+    /// The flag with which the compiler only checks a source. It is set only for compilers that
+    /// may refuse a clause on a combined directive and accept it on the directive's parts.
     pub(crate) check: Option<&'static str>,
-    /// Whether the compiler's `__LINE__` counts lines of a branch behind it that is not compiled.
+    /// Whether an uncompiled branch behind a `__LINE__` changes the compiler's value of it.
     pub(crate) moves_line_macro: bool,
 }
 
-/// All that are known, and those that are not.
+/// All families, including the unknown ones.
 static FAMILIES: &[Family] = &[
     gcc::GCC,
     gfortran::GFORTRAN,
@@ -95,7 +95,7 @@ static FAMILIES: &[Family] = &[
     unknown::UNKNOWN_FORTRAN,
 ];
 
-/// What a program is taken for whose name nobody knows.
+/// The family of programs whose names are not known.
 static UNKNOWN: Family = unknown::UNKNOWN;
 
 /// Our own commands: the variable that names their compiler, and the default.
@@ -113,18 +113,17 @@ static LAUNCHERS: &[&str] = &["ccache", "sccache", "distcc", "icecc"];
 pub(crate) struct Compiler {
     /// The program to start.
     pub(crate) program: OsString,
-    /// Words before the user's: `ROMP_CC="ccache gcc"`.
+    /// Words before the user's arguments, such as `gcc` in `ROMP_CC="ccache gcc"`.
     pub(crate) leading: Vec<OsString>,
     pub(crate) family: &'static Family,
     pub(crate) driver: Driver,
-    /// The variable that may name it, unless the command does.
+    /// The variable that may name the compiler, unless the command names it.
     pub(crate) variable: Option<&'static str>,
 }
 
 impl Compiler {
-    /// The compiler for a call under the name `invoked`. A nested call, that
-    /// is one by the compiler that we started, ignores the variable: it would
-    /// lead back to the same place.
+    /// Selects the compiler for a call under the name `invoked`. A nested call is one by the
+    /// compiler that we started. It ignores the variable, which would lead back to the wrapper.
     pub(crate) fn select(invoked: &OsStr, nested: bool) -> Self {
         let own = base_name(invoked);
         let command = COMMANDS.iter().find(|(name, ..)| *name == own);
@@ -152,7 +151,8 @@ impl Compiler {
         Some((Self::from_words(words.to_vec()), arguments))
     }
 
-    /// The compiler that stands in front of the arguments, if one does.
+    /// The compiler that the first argument names, if it names one, with the arguments after
+    /// it.
     pub(crate) fn leading(arguments: &[OsString]) -> Option<(Self, &[OsString])> {
         let name = base_name(arguments.first()?);
         let names_compiler = by_name(&name).is_some() || LAUNCHERS.contains(&&*name);
@@ -175,8 +175,8 @@ impl Compiler {
         }
     }
 
-    /// Whether it is the system's own, which looks for headers where the command says
-    /// and in the system's places, and nowhere else.
+    /// Whether this is the system's own compiler. It searches headers only in the directories
+    /// of the command and the system's default directories.
     pub(crate) fn is_system_s(&self) -> bool {
         let launcher = LAUNCHERS.contains(&&*base_name(&self.program));
         let launched = self.leading.first().filter(|_| launcher);
@@ -195,7 +195,7 @@ impl Compiler {
 
 #[cfg(test)]
 impl Compiler {
-    /// For tests: what a compiler of that name is taken for.
+    /// For tests: the compiler of that name.
     pub(crate) fn named(name: &str) -> Self {
         Self::from_words(vec![name.into()])
     }
@@ -211,12 +211,12 @@ fn variable_for(name: &str) -> &'static str {
     }
 }
 
-/// Whether a command of ours has this name.
+/// Whether this is the name of one of our own commands.
 pub(crate) fn is_own(name: &str) -> bool {
     COMMANDS.iter().any(|(own, ..)| *own == name) || name.starts_with(CARRIES)
 }
 
-/// What stands in front of a compiler's name in one of ours.
+/// The prefix before a compiler's name in the names of our commands.
 const CARRIES: &str = "rompcc-";
 
 /// `rompcc-gcc` and a link called `gcc` both mean `gcc`.
@@ -224,7 +224,7 @@ fn compiler_in(name: &str) -> String {
     name.strip_prefix(CARRIES).unwrap_or(name).to_owned()
 }
 
-/// A value that is not itself a file may be several words.
+/// Splits a variable's value into words, unless it names an existing file.
 fn words(value: OsString) -> Vec<OsString> {
     let several = value.to_str().filter(|_| !Path::new(&value).exists());
     let words: Vec<OsString> = several.map_or_else(Vec::new, |text| {
@@ -233,8 +233,8 @@ fn words(value: OsString) -> Vec<OsString> {
     if words.is_empty() { vec![value] } else { words }
 }
 
-/// Family and driver of a program, by its name or, for a name such as `cc`, by
-/// what it links to.
+/// Returns the family and driver of a program, by its name or, for a name such as `cc`, by the
+/// file that it links to.
 fn recognise(program: &OsStr) -> (&'static Family, Driver) {
     let named = by_name(&base_name(program));
     let target = || {
@@ -242,7 +242,7 @@ fn recognise(program: &OsStr) -> (&'static Family, Driver) {
         by_name(&base_name(path.as_os_str()))
     };
     match named {
-        // The name settles the driver, the link may still settle the family.
+        // The name determines the driver; the link may still determine the family.
         Some((family, driver)) if is_unknown(family) => {
             (target().map_or(family, |(family, _)| family), driver)
         }
@@ -255,7 +255,7 @@ fn is_unknown(family: &Family) -> bool {
     family.name == unknown::NAME
 }
 
-/// `x86_64-linux-gnu-gcc-12` is `gcc`; `mpif90` is itself.
+/// Finds the program of a name: `x86_64-linux-gnu-gcc-12` is `gcc`, and `mpif90` is itself.
 fn by_name(name: &str) -> Option<(&'static Family, Driver)> {
     let versioned = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
     let spellings = [name, name.trim_end_matches(versioned)];
@@ -277,7 +277,7 @@ fn base_name(path: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Where the shell would find a program.
+/// The path of a program as the shell would find it.
 fn find_program(program: &OsStr) -> Option<PathBuf> {
     candidates(program).into_iter().find(|path| path.is_file())
 }
@@ -292,8 +292,8 @@ fn candidates(program: &OsStr) -> Vec<PathBuf> {
         .collect()
 }
 
-/// When a directory of links to us stands first in `PATH`, the real compiler is
-/// the next one of the same name.
+/// Skips ourselves in `PATH`. If a directory with links to us comes first, the real compiler is
+/// the next program of the same name.
 fn without_ourselves(program: OsString) -> OsString {
     let ourselves = std::env::current_exe().and_then(std::fs::canonicalize).ok();
     let is_us = |path: &PathBuf| path.canonicalize().ok() == ourselves;

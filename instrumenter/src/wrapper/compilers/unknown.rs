@@ -18,7 +18,8 @@ pub(super) const UNKNOWN: Family = Family {
     ..clang::CLANG
 };
 
-/// Most imitate the command line of GNU's, but Flang takes no flag about warnings.
+/// Most imitate the command line of GNU's compiler, but some are Flang, which takes no flags
+/// about warnings.
 pub(super) const UNKNOWN_FORTRAN: Family = Family {
     name: NAME,
     names: &[
@@ -35,5 +36,5 @@ pub(super) const UNKNOWN_FORTRAN: Family = Family {
     ..flang::FLANG
 };
 
-/// What both are called.
+/// The name of both families.
 pub(super) const NAME: &str = "unknown";

@@ -1,6 +1,6 @@
-//! Clang's compilation database (`-MJ`): an entry for each source with the words
-//! that compiled it. What we added is taken out again, so that the entry is the
-//! user's command.
+//! Clang's compilation database (`-MJ`): it has an entry for each source with the words of the
+//! command that compiled it. The words that we added are taken out again, so that the entry
+//! shows the user's command.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::wrapper::finish::library::NATIVE_LIBRARIES;
 use crate::wrapper::route::substitution::{remap_flags, searched_first};
 use crate::wrapper::unit::{Route, Unit};
 
-/// A part of an entry, and what stands in its place in the user's.
+/// A part of an entry, and its replacement: the corresponding part of the user's entry.
 type Replacement = (String, String);
 
 /// Corrects the entries of a command that has succeeded.
@@ -70,14 +70,14 @@ fn of_unit(unit: &Unit) -> Vec<Replacement> {
     }
 }
 
-/// What is added whatever the source is.
+/// Replacements that don't depend on the source.
 fn of_command() -> Vec<Replacement> {
     let words: [&[&str]; 2] = [NO_REMARKS.as_slice(), &NATIVE_LIBRARIES];
     let texts = words.map(|words| (followed(words), String::new()));
     texts.to_vec()
 }
 
-/// Words that stand after others in an entry's list.
+/// The text of words that follow others in an entry's list.
 fn followed(words: &[impl AsRef<OsStr>]) -> String {
     let words = words
         .iter()
@@ -85,7 +85,7 @@ fn followed(words: &[impl AsRef<OsStr>]) -> String {
     words.collect()
 }
 
-/// A word as it stands in an entry.
+/// A word as an entry spells it.
 fn json(word: &OsStr) -> String {
     serde_json::Value::from(word.to_string_lossy()).to_string()
 }

@@ -1,5 +1,5 @@
-//! Dependency files: where the compiler wrote them, and the user's name put in
-//! the place of the temporary file's.
+//! Dependency files: finds those that the compiler wrote, and replaces the temporary file's
+//! name by the user's.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -9,14 +9,14 @@ use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::finish::replace_file;
 
-/// A temporary file and the name that stands for it.
+/// A temporary file, and the user's name for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Renamed {
     pub(crate) from: PathBuf,
     pub(crate) to: Vec<u8>,
 }
 
-/// Replaces one text by another wherever it stands.
+/// Replaces every occurrence of a text.
 pub(crate) fn replace(text: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
     if from.is_empty() || !text.windows(from.len()).any(|part| part == from) {
         return text;
@@ -35,8 +35,7 @@ pub(crate) fn replace(text: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
     new
 }
 
-/// Puts the users' names into a text that the compiler wrote: a dependency
-/// file or its messages.
+/// Puts the user's names into a text that the compiler wrote: a dependency file or messages.
 pub(crate) fn rename_in(mut text: Vec<u8>, renamed: &[Renamed]) -> Vec<u8> {
     for Renamed { from, to } in renamed {
         let from = from.as_os_str().as_bytes();
@@ -63,7 +62,7 @@ pub(crate) fn correct(line: &CommandLine, renamed: &[Renamed]) -> std::io::Resul
         return Ok(());
     }
     for file in files(line) {
-        // A device such as /dev/stdout can't be corrected after the fact.
+        // Output to a device such as /dev/stdout can't be corrected afterwards.
         if file.is_file() {
             correct_file(&file, renamed)?;
         }
@@ -81,13 +80,13 @@ fn correct_file(file: &Path, renamed: &[Renamed]) -> std::io::Result<()> {
     if new == old {
         return Ok(());
     }
-    // Make may look at the file at any time.
+    // Make may read the file at any time.
     replace_file(file, &new)
 }
 
-/// Where the command may have written dependencies. The default name differs
-/// between versions of the compilers, so this lists all that it can be; only
-/// files that name a temporary file are touched.
+/// Files where the command may have written dependencies. The default name differs between
+/// versions of the compilers, so this lists all possible names. Only files that name a
+/// temporary file are changed.
 fn files(line: &CommandLine) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = line
         .values(Meaning::DependencyFile)

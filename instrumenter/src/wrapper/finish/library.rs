@@ -1,4 +1,4 @@
-//! Where the measurement library is, and what a link with it needs.
+//! Finds the measurement library, and makes the words that link it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use crate::wrapper::command::flags::Meaning;
 /// The archive that measured programs are linked with.
 const ARCHIVE: &str = "libpomp.a";
 
-/// Beside the archive: what an executable with it must export, in the form of the
-/// linker's `--dynamic-list`. All linkers know that option; it concerns
-/// executables alone, since in a shared library it would also bind symbols.
+/// A file beside the archive: the symbols that an executable must export, in the form of the
+/// linker's `--dynamic-list`. All linkers know that option. It is used for executables alone,
+/// since in a shared library it would also bind symbols.
 const EXPORTS: &str = "pomp.exports";
 
-/// What the archive itself needs from the system.
+/// The system libraries that the archive itself needs.
 pub(crate) const NATIVE_LIBRARIES: [&str; 2] = ["-lpthread", "-ldl"];
 
 /// Finds the library: where `ROMP_LIB` says, or else beside the command or in
@@ -36,7 +36,7 @@ pub(crate) fn find(chosen: Option<&OsStr>) -> Result<PathBuf, String> {
     }
 }
 
-/// What is loaded before programs that were not built with us.
+/// The library that is loaded before programs that were not built with Romp.
 const LOADED_BEFORE: &str = "libromp_run.so";
 
 /// Finds the library that is loaded before programs, beside the command or in the `lib`
@@ -47,7 +47,7 @@ pub(crate) fn find_loaded_before() -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("{LOADED_BEFORE} is neither beside romp nor in ../lib"))
 }
 
-/// Where parts of Romp are: where they were built, or are installed.
+/// Directories where parts of Romp are: beside the command, and the `lib` directory next to it.
 fn places() -> impl Iterator<Item = PathBuf> {
     let command = std::env::current_exe().and_then(std::fs::canonicalize);
     let command = command.unwrap_or_default();
@@ -61,9 +61,9 @@ fn find_installed() -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("{ARCHIVE} is neither beside rompcc nor in ../lib"))
 }
 
-/// The archive in a directory. Where the library was built, `lib` has what
-/// `packaging/archive` makes of it: programs are linked with that in a tenth of the time,
-/// unless the library has been built again since.
+/// The archive in a directory. Where the library was built, `lib` may hold the archive that
+/// `packaging/archive` makes of it. Programs are linked with that one in a tenth of the time.
+/// It is not used if the library has been built again since.
 fn archive_in(place: &Path) -> Option<PathBuf> {
     let built = place.join(ARCHIVE);
     let made = place.join("lib").join(ARCHIVE);
@@ -74,25 +74,26 @@ fn archive_in(place: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The words that a command links the library with, to stand after the user's: an
-/// archive serves only what stands before it.
+/// The words that link a command with the library. They must follow the user's words: an
+/// archive resolves only symbols of inputs before it.
 pub(crate) fn link_words(line: &CommandLine, library: &Path) -> Vec<OsString> {
     let mut words = handed_to_the_linker(library);
     words.extend(needed_beside(library, !line.has(Meaning::Shared)));
     words
 }
 
-/// As words for a build written by hand, which may have a tool in between that knows
-/// archives: those that link the library into an executable, or into what is none.
+/// The words for builds written by hand, which link the library into an executable or into
+/// something else. The archive is named as a plain file, since a tool in between may recognise
+/// archives.
 pub(crate) fn linking(library: &Path, executable: bool) -> Vec<OsString> {
     let mut words = vec![library.as_os_str().to_owned()];
     words.extend(needed_beside(library, executable));
     words
 }
 
-/// The archive as a word for the linker alone. An input of the compiler's own would
-/// be in a language that `-x` has set, and with a second one GCC names what it writes
-/// beside the program (`--coverage`, `-save-temps`) after program and source.
+/// Hands the archive to the linker alone. As an input of the compiler it would get the language
+/// that `-x` has set. And with a second input, GCC names the files that it writes beside the
+/// program (`--coverage`, `-save-temps`) after both the program and the source.
 fn handed_to_the_linker(library: &Path) -> Vec<OsString> {
     if library.to_string_lossy().contains(',') {
         return vec!["-Xlinker".into(), library.as_os_str().to_owned()];
@@ -111,23 +112,25 @@ fn needed_beside(library: &Path, executable: bool) -> Vec<OsString> {
     words
 }
 
-/// The word by which a program finds the shared library, where that was chosen
-/// (`ROMP_LIB`), unless another directory is named at run time.
+/// The word that lets a program find the shared library at run time, if a shared library was
+/// chosen (`ROMP_LIB`). The directory is a default: another one can be named at run time.
 fn found_at_run_time(library: &Path) -> Option<OsString> {
     let is_shared = library.extension().is_some_and(|suffix| suffix == "so");
     let directory = library.parent()?.canonicalize().ok()?;
     is_shared.then(|| for_the_linker("-Wl,-rpath,", &directory))?
 }
 
-/// The word that has an executable export what tools look for in it at run time;
-/// none if the list is not there, or the compiler would take it apart.
+/// The word that makes an executable export the symbols that tools look up in it at run time.
+/// None if the list is missing or its path has a comma, at which the compiler would split the
+/// word.
 fn exporting(library: &Path) -> Option<OsString> {
     let list = library.with_file_name(EXPORTS);
     list.is_file()
         .then(|| for_the_linker("-Wl,--dynamic-list=", &list))?
 }
 
-/// A flag for the linker with a path; none if the compiler would take it apart.
+/// A flag for the linker with a path; none if the path has a comma, at which the compiler would
+/// split the word.
 fn for_the_linker(flag: &str, path: &Path) -> Option<OsString> {
     let is_word = !path.as_os_str().as_encoded_bytes().contains(&b',');
     is_word.then(|| [flag.as_ref(), path.as_os_str()].join(OsStr::new("")))

@@ -10,8 +10,8 @@ pub(crate) mod scratch;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes a file anew, with the permissions that it has. Who reads it meanwhile sees the old
-/// or the new one.
+/// Replaces a file's contents and keeps its permissions. A process that reads the file
+/// meanwhile sees either the old or the new contents.
 fn replace_file(file: &Path, text: &[u8]) -> std::io::Result<()> {
     let directory = file.parent().filter(|dir| !dir.as_os_str().is_empty());
     let mut fresh = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;

@@ -24,32 +24,33 @@ use crate::wrapper::route::headers::environment_directories;
 use crate::wrapper::route::undefined_macros::Macros;
 use crate::wrapper::unit::Unit;
 
-/// More headers than this are not worth the time: preprocessing is cheaper.
+/// The largest number of headers that are read. With more of them, preprocessing is cheaper.
 const MOST_FILES: usize = 1_000;
 
-/// Where the compilers look by themselves, and take `-I` for a repetition.
+/// Directories that compilers search without being told to. The compilers ignore an `-I` of one
+/// of them.
 const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
 
-/// How much of a preprocessor's work shows what a source hides.
+/// How much the preprocessor has to do so that everything a source hides is visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Needs {
-    /// The text of included files.
+    /// Put the text of included files in place.
     Includes,
-    /// That, and what macros stand for.
+    /// Do that, and expand macros.
     #[default]
     Expansion,
 }
 
-/// What a source hides.
+/// Why a source has to be preprocessed.
 #[derive(Clone, Debug)]
 pub(crate) struct Reason {
     pub(crate) needs: Needs,
-    /// In words.
+    /// The reason in words.
     pub(crate) why: String,
 }
 
 impl Reason {
-    /// Why macros have to be expanded.
+    /// A reason for expanding macros.
     pub(crate) fn expansion(why: impl Into<String>) -> Self {
         Self {
             needs: Needs::Expansion,
@@ -58,7 +59,7 @@ impl Reason {
     }
 }
 
-/// What the preprocessor would show.
+/// Returns why the source has to be preprocessed, if it has to.
 pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<Reason> {
     if unit.language == Language::Fortran {
         return fortran_text::hidden(line, unit).map(Reason::expansion);
@@ -72,7 +73,7 @@ pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Op
     }
     let macros = Macros::new(compiler, line, headers);
     let is_undefined = |name: &str| macros.is_undefined(name);
-    // Braces are of no interest to a source without constructs.
+    // A brace hidden by a macro matters only if the source has constructs.
     let has_constructs = unit.text != unit.original;
     let mut hiding = BTreeMap::new();
     let mut in_header = None;
@@ -105,8 +106,9 @@ pub(crate) fn undefined_macros(
     Macros::new(compiler, line, unit.headers(line)).undefined_in(&unit.original)
 }
 
-/// Why one of the macros that hide something matters: code names it, or a macro that
-/// names it. A header for all sources of a project often has macros that few use.
+/// Returns why one of the macros that hide something matters: code uses the macro, or uses
+/// another macro whose definition names it. A header for all sources of a project often has
+/// macros that few sources use.
 fn used(
     line: &CommandLine,
     headers: &Headers,
@@ -136,8 +138,8 @@ fn used(
         .then_some(first)
 }
 
-/// Whether a word of the command may define a macro that names another: too rare to look
-/// closer.
+/// Whether a word of the command may define a macro whose value names another macro. This is
+/// rare, so a rough test is enough.
 fn defines(word: &str, name: &str) -> bool {
     let value = word.split_once('=').map(|(_, value)| value);
     value.is_some_and(|value| value.contains(name))
@@ -147,18 +149,18 @@ fn defines(word: &str, name: &str) -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct Headers {
     pub(crate) language: Language,
-    /// The source first.
+    /// The source is the first of them.
     files: Vec<(PathBuf, File)>,
-    /// More than are worth the time.
+    /// Whether there are more headers than [`MOST_FILES`].
     too_many: bool,
     /// Whether a macro names an included file.
     pub(crate) computed: bool,
-    /// The names of included files that are none of the user's.
+    /// The names of included files that are not among the user's files.
     pub(crate) elsewhere: BTreeSet<String>,
 }
 
 impl Headers {
-    /// Reads them.
+    /// Reads the source's headers.
     pub(crate) fn of(line: &CommandLine, unit: &Unit) -> Self {
         let mut search = Search::new(line, unit);
         let source = (PathBuf::from(&unit.name), unit.original.clone());
@@ -175,7 +177,7 @@ impl Headers {
         }
     }
 
-    /// The source and all that it may include.
+    /// The source and all headers that it may include.
     pub(crate) fn files(&self) -> impl Iterator<Item = &File> {
         self.files.iter().map(|(_, file)| file)
     }
@@ -183,27 +185,27 @@ impl Headers {
 
 /// Headers that were found and those still to be read.
 pub(crate) struct Search {
-    /// Searched for `"name"` only.
+    /// Directories searched for `"name"` only.
     quoted: Vec<PathBuf>,
-    /// Searched for both.
+    /// Directories searched for both `"name"` and `<name>`.
     angled: Vec<PathBuf>,
     known: HashSet<PathBuf>,
-    /// The real names of directories.
+    /// The real names of directories, by the names in use.
     real: HashMap<PathBuf, PathBuf>,
     pending: Vec<PathBuf>,
     /// Whether a macro names an included file.
     pub(crate) computed: bool,
-    /// The names of included files that are none of the user's.
+    /// The names of included files that are not among the user's files.
     pub(crate) elsewhere: BTreeSet<String>,
 }
 
 impl Search {
-    /// The directories that the command names for included files of all kinds.
+    /// The directories that the command names with `-I`, and those in `CPATH`.
     pub(crate) fn directories(line: &CommandLine) -> Vec<PathBuf> {
         Self::empty(line).angled
     }
 
-    /// Begins with what the command and the source include.
+    /// Begins with the files that the command and the source include.
     pub(crate) fn new(line: &CommandLine, unit: &Unit) -> Self {
         let mut search = Self::empty(line);
         for name in line.values(Meaning::ForcedInclude) {
@@ -242,7 +244,7 @@ impl Search {
         }
     }
 
-    /// The next header that can be read; what it includes follows later.
+    /// Returns the next header that can be read, and queues the files that it includes.
     pub(crate) fn next_header(&mut self) -> Option<(PathBuf, Vec<u8>)> {
         loop {
             let file = self.pending.pop()?;
@@ -253,7 +255,7 @@ impl Search {
         }
     }
 
-    /// Notes what a text in `directory` includes.
+    /// Queues the files that a text in `directory` includes.
     fn queue_included(&mut self, directory: &Path, text: &[u8]) {
         for include in scan::includes(text) {
             match include {
@@ -288,8 +290,8 @@ impl Search {
         }
     }
 
-    /// A file by its directory's real name: headers that include each other as
-    /// `"../include/a.h"` would lead to ever longer names of the same files.
+    /// Returns the name of a file with its directory's real name. Otherwise headers that
+    /// include each other as `"../include/a.h"` would give ever longer names to the same files.
     fn in_its_directory(&mut self, file: &Path) -> PathBuf {
         let directory = crate::wrapper::unit::directory(file.as_os_str());
         let name = file.file_name().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Preprocessed input: the compiler's preprocessor makes the text, with line
-//! markers; that is instrumented and compiled. So directives that macros make and
-//! directives in the user's headers are measured, and every name still is the user's.
+//! Preprocessed input: the compiler's preprocessor makes the text, with line markers; this text
+//! is instrumented and compiled. So directives made by macros and directives in the user's
+//! headers are measured, and messages and debug information still name the user's files.
 //!
-//! Clang can put included files in place and leave macros alone. It reads such a text in
-//! the place of the source, and says of it what it would say of the source. Where macros
-//! matter, and for other compilers, macros are expanded and the text is compiled as
-//! preprocessed source.
+//! Clang can put included files in place and leave macros alone. It reads such a text in the
+//! place of the source, and its messages are the same as for the source. Where macros matter,
+//! and for other compilers, macros are expanded and the text is compiled as preprocessed
+//! source.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,8 +25,9 @@ use crate::wrapper::route::fortran_text;
 use crate::wrapper::run::{Finished, Output, Runner};
 use crate::wrapper::unit::{Instrumenting, Preprocessed, Unit, instrumented, leaves_something};
 
-/// The name of a unit's preprocessed text. Its extension says what it is; of
-/// Fortran it says the form, and modules say which file they were made from.
+/// The name of a unit's preprocessed text. In C and C++ the extension says that the text is
+/// preprocessed. In Fortran the source's own name is kept: its extension gives the source form,
+/// and module files record the name of the file that they were made from.
 pub(crate) fn file_name(unit: &Unit) -> OsString {
     let path = Path::new(&unit.name);
     let extension = match unit.language {
@@ -40,8 +41,8 @@ pub(crate) fn file_name(unit: &Unit) -> OsString {
     name
 }
 
-/// What keeps the sources of a command from taking this way: it must be possible to
-/// make every file that the command makes.
+/// Returns why the sources of a command can't be preprocessed, if they can't. Every file that
+/// the command makes must still be made.
 pub(crate) fn obstacle(line: &CommandLine, unit: &Unit) -> Option<String> {
     let words = line.words();
     let words = words.iter().map(|word| word.to_string_lossy());
@@ -60,7 +61,7 @@ pub(crate) fn obstacle(line: &CommandLine, unit: &Unit) -> Option<String> {
         .flags()
         .any(|(meaning, _)| meaning.is_of_dependencies());
     let one_object = line.stage() != Stage::Link && line.sources().count() == 1;
-    // The compiler makes them of `include` lines too.
+    // The compiler lists the files of Fortran `include` lines, too.
     if dependencies && (unit.language == Language::Fortran || !one_object) {
         return Some("it can't be preprocessed by a command that makes dependency files".into());
     }
@@ -68,8 +69,8 @@ pub(crate) fn obstacle(line: &CommandLine, unit: &Unit) -> Option<String> {
         .then(|| "standard input is preprocessed only where -o names the output".into())
 }
 
-/// Flags that keep or use files which preprocessed input has not, or which say
-/// themselves how to preprocess.
+/// Flags that keep or use files which don't exist for preprocessed input, and flags that
+/// themselves say how to preprocess.
 const UNUSUAL: &[&str] = &[
     "-save-temps",
     "--save-temps",
@@ -84,17 +85,17 @@ const UNUSUAL: &[&str] = &[
     "-C",
 ];
 
-/// What the preprocessor shows of a source.
+/// The outcome of preprocessing a source.
 pub(crate) enum Shown {
-    /// Something to measure.
+    /// There is something to measure.
     Text(Box<Preprocessed>),
-    /// Nothing to measure: what the source holds is not compiled.
+    /// There is nothing to measure: the constructs in the source are not compiled.
     Nothing,
-    /// Directives that are left alone, as these warnings say, and nothing else.
+    /// There are only directives that are left alone; these warnings tell why.
     LeftAlone(Vec<String>),
-    /// What the source itself shows.
+    /// Preprocessing shows nothing beyond the source itself.
     NoMore,
-    /// It can't be told, for this reason.
+    /// The preprocessed text can't be made or read, for this reason.
     Failed(&'static str),
 }
 
@@ -122,14 +123,15 @@ pub(crate) fn make(
     made_of(runner, line, unit, how, Needs::Expansion)
 }
 
-/// What Clang (since 17) puts around an `#include`, so that its text can be put back.
+/// Macros that Clang (since 17) tests around the text of an included file, so that the
+/// `#include` can be restored. They are never defined.
 const NEVER_DEFINED: &[&str] = &[
     "__CLANG_REWRITTEN_INCLUDES",
     "__CLANG_REWRITTEN_SYSTEM_INCLUDES",
 ];
 
-/// Whether the compiler can put included files in place, and read the result as the source.
-/// What the command includes would be read twice.
+/// Whether the compiler can put included files in place, and read the result as the source. A
+/// file that the command itself includes (`-include`) would be read twice.
 fn can_keep_macros(family: &Family, line: &CommandLine, unit: &Unit) -> bool {
     let read = unit.is_stdin()
         || (family.substitution == Substitution::RemapFile && unit.can_be_remapped());
@@ -190,8 +192,8 @@ fn made_of(
     }))
 }
 
-/// Runs the compiler's preprocessor; its output has the usual line markers. The error
-/// is what it means that there is none.
+/// Runs the compiler's preprocessor; its output has the usual line markers. The error is the
+/// outcome to report when there is no such output.
 fn preprocess(
     runner: &Runner<'_>,
     line: &CommandLine,
@@ -208,14 +210,14 @@ fn preprocess(
     let outcome = runner.run(&words, stdin, Output::HeldBack);
     let mut outcome = outcome.map_err(|_| Shown::Failed(FAILED))?;
     if runner.settings.dry_run {
-        // Which text it is makes no difference to the commands.
+        // In a dry run only the commands matter, and they don't depend on the text.
         return Err(Shown::Text(Box::new(Preprocessed {
             needs,
             ..Preprocessed::default()
         })));
     }
     if !outcome.success() {
-        // Of an error of the user's the compiler will tell.
+        // If the error is in the user's source, the compiler will report it.
         let accepted = check(runner, line, unit).is_ok_and(|outcome| outcome.success());
         return Err(match accepted {
             true => Shown::Failed(FAILED),
@@ -234,7 +236,7 @@ fn preprocess(
     }
 }
 
-/// What the compiler's front end says of the user's source alone.
+/// Has the compiler's front end check the user's source alone.
 fn check(runner: &Runner<'_>, line: &CommandLine, unit: &Unit) -> Result<Finished, u8> {
     let mut alone = compiler_line(runner.compiler.family, &line.only_source(unit.index));
     alone.clear_all(Meaning::CompilationDatabase);
@@ -267,7 +269,8 @@ fn preprocessor_words(line: &CommandLine, unit: &Unit) -> Vec<OsString> {
     one.words()
 }
 
-/// The command without what the preprocessor has done.
+/// The command for a preprocessed text: without the flags for dependencies, which the
+/// preprocessor has written already.
 pub(crate) fn compiler_line(family: &Family, line: &CommandLine) -> CommandLine {
     let mut line = line.clone().without_dependencies();
     if let Some(flag) = family.no_remarks {
@@ -276,8 +279,8 @@ pub(crate) fn compiler_line(family: &Family, line: &CommandLine) -> CommandLine 
     line
 }
 
-/// The words that name a preprocessed file where `-x` may be in force: a
-/// language that is named holds for all the inputs that follow.
+/// The words that name a preprocessed file where `-x` may be in force: `-x` holds for all
+/// inputs that follow.
 pub(crate) fn input_words(line: &CommandLine, index: usize, path: &Path) -> Vec<OsString> {
     let file = path.as_os_str().to_owned();
     let mut before = line.arguments.iter().take(index).rev();

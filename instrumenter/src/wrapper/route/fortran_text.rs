@@ -1,6 +1,6 @@
-//! Fortran as the compiler sees it: preprocessed where it preprocesses, and with
-//! the files of `include` lines in their places. So what macros make and what
-//! stands in included files is measured.
+//! The Fortran text that the compiler sees: preprocessed where the compiler preprocesses, and
+//! with the files of `include` lines in their places. So directives made by macros and
+//! directives in included files are measured.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::wrapper::compilers::Compiler;
 use crate::wrapper::route::choose::{Search, first_file};
 use crate::wrapper::unit::Unit;
 
-/// What a source does not show, in words.
+/// Returns in words why the source alone does not show all directives, if it does not.
 pub(crate) fn hidden(line: &CommandLine, unit: &Unit) -> Option<String> {
     let words = line.words();
     let defined = |word: &OsString| {
@@ -49,15 +49,15 @@ pub(crate) fn hidden(line: &CommandLine, unit: &Unit) -> Option<String> {
         .then(|| "a macro names an included file".into())
 }
 
-/// Whether text of ours would change what a source says of its own lines.
+/// Whether inserted lines would change the value of `__LINE__` in a source that uses it.
 pub(crate) fn moved_line(compiler: &Compiler, unit: &Unit) -> Option<String> {
     let moves = compiler.family.moves_line_macro && unit.layout.preprocessed_by_compiler;
     let names_line = || memmem::find(&unit.original, b"__LINE__").is_some();
     (moves && names_line()).then(|| "it uses __LINE__".into())
 }
 
-/// The next included file that can be read: of an `include` line, or one that
-/// the preprocessor includes.
+/// Returns the next included file that can be read, from an `include` line or from an
+/// `#include` of the preprocessor.
 fn next(pending: &mut Vec<PathBuf>, search: &mut Search) -> Option<(PathBuf, Vec<u8>)> {
     while let Some(file) = pending.pop() {
         if let Ok(text) = std::fs::read(&file) {
@@ -67,9 +67,9 @@ fn next(pending: &mut Vec<PathBuf>, search: &mut Search) -> Option<(PathBuf, Vec
     search.next_header()
 }
 
-/// The text of a source with the files of `include` lines in their places;
-/// `preprocessed` is what the compiler's preprocessor has made of it, if it did.
-/// None if there is nothing to be gained.
+/// Returns the text of a source with the files of `include` lines in their places.
+/// `preprocessed` is the output of the compiler's preprocessor, if it ran. Returns None if
+/// nothing is preprocessed and nothing is included.
 pub(crate) fn whole(
     line: &CommandLine,
     unit: &Unit,
@@ -97,7 +97,7 @@ pub(crate) fn whole(
     Some(text)
 }
 
-/// A part of a unit as a source of its own.
+/// The unit with another text, as a source of its own.
 fn source(unit: &Unit, text: &[u8]) -> Source {
     Source {
         name: unit.text_name(),
@@ -108,7 +108,7 @@ fn source(unit: &Unit, text: &[u8]) -> Source {
     }
 }
 
-/// Where compilers look for the files of `include` lines.
+/// The directories where compilers look for the files of `include` lines.
 struct Places(Vec<PathBuf>);
 
 impl Places {
@@ -122,7 +122,7 @@ impl Places {
         first_file(self.0.iter().cloned(), name)
     }
 
-    /// The files of the `include` lines of a text.
+    /// The files that the `include` lines of a text name.
     fn included(&self, unit: &Unit, text: &[u8]) -> Vec<PathBuf> {
         let lines = scan::include_lines(&source(unit, text));
         let files = lines.iter().filter_map(|line| self.find(&line.file));
@@ -130,5 +130,5 @@ impl Places {
     }
 }
 
-/// The compiler must not preprocess once more.
+/// Keeps the compiler from preprocessing the text once more.
 pub(crate) const NOT_AGAIN: &str = "-nocpp";

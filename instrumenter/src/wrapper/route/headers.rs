@@ -1,11 +1,11 @@
 //! Whether a source finds the same headers when it is compiled elsewhere.
 //!
-//! A temporary file gets its directory's headers through `-iquote`. That is
-//! searched for every quoted `#include`, while a compiler that reads the file in
-//! its own place searches the directory only for the file's own. So a header
-//! elsewhere may meet another file of the same name. A cheap look at the
-//! directories finds the commands where that can be; for those the compiler is
-//! asked.
+//! The compiler finds the headers beside a temporary file's source through `-iquote`. It
+//! searches this directory for every quoted `#include`. A compiler that reads the source in its
+//! own place searches the source's directory only for includes in the source itself. So with
+//! `-iquote`, an `#include` in another header may find another file of the same name. A cheap
+//! look at the directories finds the commands where that can happen; only for those the
+//! compiler is asked.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -17,17 +17,18 @@ use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::run::{Output, Runner};
 use crate::wrapper::unit::Unit;
 
-/// Where systems keep headers that a project's may share a name with.
+/// System directories with headers that may have the same names as a project's headers.
 const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
 
-/// Where GCC and Clang are told of directories: the first counts as `-I`, the
-/// others as `-isystem`.
+/// Variables that name directories to GCC and Clang: the directories of the first are searched
+/// like those of `-I`, those of the others like those of `-isystem`.
 const INCLUDE_VARIABLES: &[&str] = &["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"];
 
-/// Directories that mirror each other deeper than this are taken as ambiguous.
+/// Directories that have the same subdirectories to more than this depth are taken as
+/// ambiguous.
 const DEEPEST: usize = 6;
 
-/// Whether the source includes itself: it would find the instrumented text.
+/// Whether the source includes itself: it would include the instrumented text.
 pub(crate) fn includes_itself(unit: &Unit) -> bool {
     let base = Path::new(&unit.name)
         .file_name()
@@ -61,15 +62,15 @@ pub(crate) fn same_headers(runner: &Runner<'_>, line: &CommandLine, unit: &Unit)
     let original = listed(runner, line.words());
     let moved = listed(runner, substituted(&line, &[unit], None));
     match (original, moved) {
-        // The first is the source itself.
+        // The first file is the source itself.
         (Some(original), Some(moved)) => original[1..] == moved[1..],
-        // It doesn't preprocess: the compiler will say why.
+        // The source can't be preprocessed: the compiler will say why.
         (None, _) => true,
         (_, None) => false,
     }
 }
 
-/// The files that the compiler reads for a command, in its order; never empty.
+/// The files that the compiler reads for a command, in its order. The list is never empty.
 fn listed(runner: &Runner<'_>, mut words: Vec<OsString>) -> Option<Vec<String>> {
     words.push("-M".into());
     let outcome = runner.run(&words, None, Output::HeldBack).ok()?;
@@ -80,7 +81,7 @@ fn listed(runner: &Runner<'_>, mut words: Vec<OsString>) -> Option<Vec<String>> 
     let names = text.split_once(": ")?.1.split_whitespace();
     // GCC lists `./x.h` as `x.h`, Clang as it found it.
     let plain = names.map(|name| name.strip_prefix("./").unwrap_or(name).to_owned());
-    // GCC lists a file once for each way that leads to it.
+    // GCC lists a file once for each path that leads to it.
     let mut known = HashSet::new();
     let files: Vec<String> = plain.filter(|name| known.insert(name.clone())).collect();
     (outcome.success() && !files.is_empty()).then_some(files)
@@ -95,7 +96,8 @@ fn may_differ(line: &CommandLine, directory: &Path) -> bool {
         .chain(SYSTEM.iter().map(PathBuf::from))
         .collect();
     if line.has(Meaning::ForcedInclude) {
-        // Its header is searched in the current directory first, then as usual.
+        // A header named by `-include` is searched in the current directory first, then as
+        // usual.
         others.push(PathBuf::from("."));
         let missing = |file| !Path::new(file).exists() && directory.join(file).exists();
         if line.values(Meaning::ForcedInclude).any(missing) {
@@ -107,8 +109,8 @@ fn may_differ(line: &CommandLine, directory: &Path) -> bool {
     share_a_name(directory, &others, DEEPEST)
 }
 
-/// The directories of headers that environment variables name; an empty one is
-/// the current directory.
+/// The header directories that environment variables name. An empty name means the current
+/// directory.
 pub(crate) fn environment_directories(variables: &[&str]) -> Vec<PathBuf> {
     let values = variables.iter().filter_map(std::env::var_os);
     let directories = values.filter(|value| !value.is_empty()).flat_map(|value| {
@@ -147,8 +149,7 @@ fn share_a_name(directory: &Path, others: &[PathBuf], depth: usize) -> bool {
     })
 }
 
-/// The directory mostly says what its entries are; where one is a link, that must be
-/// followed.
+/// The type in the directory entry mostly suffices. Only a symbolic link has to be followed.
 fn is_directory(entry: &std::fs::DirEntry) -> bool {
     match entry.file_type() {
         Ok(kind) if !kind.is_symlink() => kind.is_dir(),
@@ -156,7 +157,7 @@ fn is_directory(entry: &std::fs::DirEntry) -> bool {
     }
 }
 
-/// Objects and the like stand in great numbers in build directories.
+/// Build directories hold many objects and similar files; these are never included.
 fn may_be_included(name: &str) -> bool {
     const NEVER: &[&str] = &[
         "o", "d", "a", "so", "lo", "mod", "gcno", "gcda", "txt", "md",

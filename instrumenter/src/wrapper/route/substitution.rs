@@ -1,4 +1,5 @@
-//! The command that has the compiler read our texts in the place of the user's files.
+//! The command that makes the compiler read the instrumented texts in the place of the user's
+//! files.
 //!
 //! | how | what the compiler is given | names come out right through |
 //! | --- | --- | --- |
@@ -69,9 +70,9 @@ pub(crate) fn substituted(
     before
 }
 
-/// Makes the compiler search the source's directory right after that of the
-/// temporary file, which holds nothing else, so in effect first. In Fortran it
-/// is searched for `include` lines and modules too.
+/// Makes the compiler search the source's directory right after that of the temporary file. The
+/// temporary directory holds nothing else, so in effect the source's directory is searched
+/// first. In Fortran the directory is also searched for `include` lines and modules.
 pub(crate) fn searched_first(unit: &Unit) -> [OsString; 2] {
     let flag = match unit.language {
         openmp::Language::Fortran => "-I",
@@ -80,9 +81,9 @@ pub(crate) fn searched_first(unit: &Unit) -> [OsString; 2] {
     [flag.into(), unit.directory().as_os_str().to_owned()]
 }
 
-/// Makes the compiler search the current directory first, under its own name. It leaves
-/// out the last directory of this kind if the next one is the same, so that must not be
-/// the last.
+/// Makes the compiler search the current directory first, under the name [`HERE`]. The compiler
+/// drops the last `-iquote` directory if the next directory in its search is the same one. So
+/// the last one must be the temporary directory.
 fn searched_here(temporary: &Path) -> Vec<OsString> {
     let [own, last] = [Path::new(HERE), directory(temporary.as_os_str())];
     let words = [own, last].map(|path| ["-iquote".into(), path.as_os_str().to_owned()]);
@@ -107,9 +108,9 @@ pub(crate) fn remap_flags(name: &OsStr, path: &Path) -> Vec<OsString> {
     ]
 }
 
-/// Names the user's file in debug information and `__BASE_FILE__`, which don't
-/// follow `#line`. The compiler maps a name only once, so the user's own maps
-/// are applied here, and those of the two kinds of names may differ.
+/// Maps the temporary file's name to the user's in debug information and in `__BASE_FILE__`,
+/// which don't follow `#line`. The compiler maps a name only once, so the user's own maps are
+/// applied here. The maps for debug information and for macros may differ.
 fn mapped(flag: &str, line: &CommandLine, unit: &Unit, path: &Path) -> Vec<OsString> {
     let word = |flag: &str, kind| {
         let maps = prefix_maps(line, &[PrefixMap::All, kind]);
@@ -124,7 +125,7 @@ fn mapped(flag: &str, line: &CommandLine, unit: &Unit, path: &Path) -> Vec<OsStr
     words
 }
 
-/// The maps of a command that are of these kinds.
+/// The command's maps of these kinds.
 pub(crate) fn prefix_maps(line: &CommandLine, kinds: &[PrefixMap]) -> PrefixMaps {
     PrefixMaps::new(line.flags().filter_map(|(meaning, value)| match meaning {
         Meaning::PrefixMap(kind) if kinds.contains(&kind) => Some(value),

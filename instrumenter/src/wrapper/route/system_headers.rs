@@ -1,8 +1,8 @@
-//! The text of system headers: which of some macros they may define.
+//! The text of system headers: used to tell whether they may define certain macros.
 //!
-//! They are looked for in all directories where compilers look by themselves, those of
-//! other versions and targets among them, and conditionals are not evaluated. So files
-//! are searched that are not included, which leaves a macro in doubt and no more.
+//! The headers are looked up in all directories that compilers search by default, including
+//! those of other versions and targets, and conditionals are not evaluated. So files are read
+//! that the compiler does not include. At worst, a macro is wrongly taken as possibly defined.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
@@ -15,10 +15,10 @@ use crate::find::c::scan::{self, Include};
 use crate::openmp::Language;
 use crate::wrapper::route::headers::environment_directories;
 
-/// More headers than this take as long as preprocessing.
+/// The largest number of headers that are read. Reading more takes as long as preprocessing.
 const MOST_FILES: usize = 1_500;
 
-/// Where headers are; a star stands for every entry.
+/// Directories of system headers. A star matches any text at that end of a name.
 const PLACES: &[&str] = &[
     "/usr/local/include",
     "/usr/include",
@@ -26,15 +26,16 @@ const PLACES: &[&str] = &[
     "/usr/lib/gcc/*/*/include",
 ];
 
-/// The same for C++ alone, whose headers have names of C's, too.
+/// More such directories for C++ only: some of its headers have the same names as C's.
 const CXX_PLACES: &[&str] = &["/usr/include/c++/*", "/usr/include/*-linux-*/c++/*"];
 
 /// The text of system headers.
 pub(super) struct SystemHeaders(Vec<Vec<u8>>);
 
 impl SystemHeaders {
-    /// Reads some headers and what they include. None if there are too many, or if one
-    /// is not found and not all places are known.
+    /// Reads the given headers and the headers that they include. None if there are too many of
+    /// them or a macro names an included file. Also None if one of `headers` is not found,
+    /// unless `all_known` says that all directories are known.
     pub(super) fn read(
         headers: &BTreeSet<String>,
         language: Language,
@@ -75,7 +76,7 @@ impl SystemHeaders {
         Some(Self(texts))
     }
 
-    /// Whether they may define a macro.
+    /// Whether one of the headers may define a macro.
     pub(super) fn define(&self, name: &str) -> bool {
         let may_define = |text: &Vec<u8>| {
             let is_named = |(defined, _): (&[u8], usize)| defined == name.as_bytes();
@@ -85,7 +86,7 @@ impl SystemHeaders {
     }
 }
 
-/// A directory and what it holds.
+/// A directory and the names of its entries.
 type SearchFolder = (PathBuf, HashSet<OsString>);
 
 fn places(language: Language) -> Vec<SearchFolder> {
@@ -108,7 +109,8 @@ fn places(language: Language) -> Vec<SearchFolder> {
         .collect()
 }
 
-/// The directories that a pattern stands for; a star is the begin or the end of a part.
+/// The directories that a pattern stands for. A star may only stand at the begin or the end of
+/// a name.
 fn matching(pattern: &str) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::from("/")];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
@@ -127,7 +129,7 @@ fn matching(pattern: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The files of that name.
+/// The files of this name in all of the places.
 fn found(places: &[SearchFolder], name: &str) -> Vec<PathBuf> {
     let first = Path::new(name).components().next();
     let first = first

@@ -2,10 +2,11 @@
 //! they need neither a scan nor the preprocessor.
 //!
 //! A macro can come from the command, from the compiler, from the user's files or from a system
-//! header. Names that may be the compiler's own are never looked up ([`deciding`]). The others
-//! are searched for in every file that the source may include, system headers too. If a file is
-//! not found, another compiler than the system's may still find it, so no macro is known to be
-//! undefined. With the system's compiler such a file is in a branch that is not compiled.
+//! header. Names that the compiler itself may define are never looked up ([`deciding`]). The
+//! other names are searched for in every file that the source may include, system headers too.
+//! If a file is not found, and the compiler is not the system's, the compiler may still find
+//! the file; then no macro is known to be undefined. If the system's compiler does not find a
+//! file, the `#include` is in a branch that is not compiled.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -18,7 +19,8 @@ use crate::wrapper::compilers::Compiler;
 use crate::wrapper::route::choose::Headers;
 use crate::wrapper::route::system_headers::SystemHeaders;
 
-/// Flags after which the compiler looks elsewhere, or defines what is not searched.
+/// Flags that make the compiler search other directories, or that define macros in files that
+/// are not read here.
 const ELSEWHERE: &[&str] = &[
     "--sysroot",
     "-isysroot",
@@ -37,22 +39,22 @@ const ELSEWHERE: &[&str] = &[
     "-iwithprefix",
 ];
 
-/// Where macros are named.
+/// The places where macros are defined, by the macro's name.
 type Places<'a> = HashMap<&'a [u8], Vec<(&'a File, usize)>>;
 
-/// What is known of the macros of a source; each is looked up when it is asked for.
+/// Knowledge of the macros of a source. Each macro is looked up when it is first asked for.
 pub(crate) struct Macros<'a> {
     compiler: &'a Compiler,
     headers: &'a Headers,
-    /// Whether anything can be known.
+    /// Whether any macro can be known to be undefined.
     knowable: bool,
-    /// Of the command.
+    /// The words of the command.
     words: Vec<String>,
-    /// Those that the user's files may define, and where.
+    /// The places where the user's files may define macros.
     defined: OnceCell<Places<'a>>,
-    /// None if they can't all be read.
+    /// None if not all system headers can be read.
     system: OnceCell<Option<SystemHeaders>>,
-    /// Those that were asked for; while one is looked up it counts as defined.
+    /// The results so far. A macro counts as defined while it is looked up.
     undefined: RefCell<HashMap<String, bool>>,
 }
 
@@ -73,7 +75,7 @@ impl<'a> Macros<'a> {
         }
     }
 
-    /// Those that decide conditionals of a text and are undefined.
+    /// The undefined macros among those that decide conditionals of a text.
     pub(crate) fn undefined_in(&self, text: &[u8]) -> UndefinedMacros {
         let mut undefined = deciding(text);
         undefined.retain(|name| self.is_undefined(name));
@@ -99,8 +101,8 @@ impl<'a> Macros<'a> {
         undefined
     }
 
-    /// Whether one of the user's files defines a macro, but in branches that need undefined
-    /// ones.
+    /// Whether one of the user's files defines a macro outside branches that need undefined
+    /// macros.
     fn users_define(&self, name: &str) -> bool {
         let defined = self.defined.get_or_init(|| self.definitions());
         let is_undefined = |name: &str| self.is_undefined(name);

@@ -1,5 +1,5 @@
-//! Warnings about sources of which a part is not measured, because the preprocessed text that
-//! would show this part can't be made. The build goes on, unless `ROMP_STRICT` is set.
+//! Warnings about sources that are measured only in part, because the preprocessed text that
+//! would show the rest can't be made. The build goes on, unless `ROMP_STRICT` is set.
 
 use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::compilers::Compiler;
@@ -22,14 +22,15 @@ pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Op
 
 const UNCLEAR: &str = "a directive in it is not clear";
 
-/// What a source keeps from who reads it as it is, if no warning tells that.
+/// Returns in words the part of a source that can't be seen without preprocessing, if no
+/// warning of the instrumenter tells that already.
 pub(crate) fn unseen(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<String> {
     let untold = unit.incomplete && unit.warnings.is_empty();
     let hidden = choose::reason(compiler, line, unit).map(|reason| reason.why);
     hidden.or_else(|| untold.then(|| UNCLEAR.to_owned()))
 }
 
-/// What is missing of a source, and why.
+/// The sentence that says what is not measured of a source, and why.
 pub(crate) fn sentence(unit: &Unit, unseen: &str, obstacle: &str) -> String {
     let measured = match unit.changed() {
         true => "measured only as it stands",
@@ -41,7 +42,8 @@ pub(crate) fn sentence(unit: &Unit, unseen: &str, obstacle: &str) -> String {
     )
 }
 
-/// Says what is missing; with `ROMP_STRICT` that is the end.
+/// Says what is not measured. With `ROMP_STRICT` these are errors, and the result is the status
+/// to exit with.
 pub(crate) fn say(settings: &Settings, sentences: &[String]) -> Option<u8> {
     for text in sentences {
         if settings.strict {

@@ -1,4 +1,4 @@
-//! `romp trace export TRACE`: a line a format in `EXPORTERS`.
+//! `romp trace export TRACE`: one row per format in `EXPORTERS`.
 
 mod otf2;
 
@@ -94,7 +94,7 @@ fn into(
     let mut out = BufWriter::with_capacity(1 << 18, file);
     match write(&mut out) {
         Ok(()) => out.flush().map_err(|error| named(&error)),
-        // Names the trace itself.
+        // This error already names the trace.
         Err(ExportError::Read(error)) => Err(failure(error)),
         Err(error) => Err(named(&error)),
     }

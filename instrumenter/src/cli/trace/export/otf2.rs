@@ -1,7 +1,6 @@
-//! OTF2, which Vampir, Scalasca and Cube's tools read: a location for each stream,
-//! a region for each construct and each of its phases, forks, teams and tasks as
-//! OTF2 has them, barriers as collective operations of their teams. Chunks have no
-//! event there.
+//! OTF2, which Vampir, Scalasca and Cube's tools read. There is a location for each stream and
+//! a region for each construct and each of its phases. Forks, teams and tasks use OTF2's own
+//! events, and barriers are collective operations of their teams. OTF2 has no event for chunks.
 
 mod teams;
 
@@ -33,7 +32,7 @@ pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
         return Err(taken("it is there already"));
     }
     let library = Library::load(std::env::var_os("ROMP_OTF2").as_deref()).map_err(failure)?;
-    // Moved to its place when it is whole.
+    // The archive is moved to its place when it is complete.
     let parent = output.parent().filter(|path| !path.as_os_str().is_empty());
     let scratch = tempfile::Builder::new()
         .prefix(".romp-otf2-")
@@ -95,14 +94,14 @@ fn archive(trace: &Trace, library: &Library, folder: &Path) -> Result<(), Failur
         .map_err(failure)
 }
 
-/// How many threads a region asks for where the source says it as a number.
+/// The number of threads that a region asks for, if the source gives it as a number.
 fn requested(trace: &Trace, region: u32) -> Option<u32> {
     let directive = trace.region(region)?.directive.as_deref()?;
     let (_, argument) = directive.split_once("num_threads(")?;
     argument.split_once(')')?.0.trim().parse().ok()
 }
 
-/// The regions of the archive: made as they are met.
+/// The regions of the archive; they are added when first used.
 #[derive(Default)]
 struct Regions {
     numbers: HashMap<(u32, Part), u32>,
@@ -110,11 +109,11 @@ struct Regions {
     strings: Strings,
 }
 
-/// What of a region of ours is a region there.
+/// The part of a region of ours that is a region in OTF2.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Part {
     Whole,
-    /// A parallel region as the thread that forks sees it.
+    /// A parallel region as the forking thread sees it.
     Fork,
     Phase(&'static str, PseudoRegion),
 }
@@ -147,7 +146,7 @@ impl Regions {
     }
 }
 
-/// The role of a region there.
+/// The role of a region in OTF2.
 fn stands_for(kind: Option<RegionKind>, part: Part) -> Stands {
     use RegionKind as K;
     let phase = match part {
@@ -187,7 +186,7 @@ fn stands_for(kind: Option<RegionKind>, part: Part) -> Stands {
     }
 }
 
-/// One stream as it is written.
+/// One stream while it is written.
 struct Lane<'a, 'e> {
     trace: &'a Trace,
     events: Events<'e>,
@@ -200,7 +199,7 @@ struct Lane<'a, 'e> {
     team: u32,
     /// The tasks that are being executed, by the labels of their creation.
     tasks: Vec<u64>,
-    /// How far the counters have counted.
+    /// The values of the counters so far.
     counted: Vec<u64>,
     failed: Result<(), Error>,
 }
@@ -250,7 +249,7 @@ impl Lane<'_, '_> {
         open.phase == PseudoRegion::Ibarr && self.kind(open) != Some(RegionKind::Taskgroup)
     }
 
-    /// A barrier begins, of the team if there is one.
+    /// Begins a barrier of the team, if there is one.
     fn arrive(&mut self, at: u64) {
         if self.team != 0 {
             self.then(|events| events.collective_begin(at));
@@ -310,8 +309,8 @@ impl Lane<'_, '_> {
         }
     }
 
-    /// A task of the innermost team: its team, the thread of it that made the task,
-    /// and the task's number there.
+    /// The team of a task of the innermost team, the thread in it that created the task, and
+    /// the task's number there.
     fn task(&self, label: u64) -> (u32, u32, u32) {
         let (stream, number) = label_parts(label);
         let rank = self.ranks.get(&stream).copied().unwrap_or(u32::MAX);
@@ -319,7 +318,7 @@ impl Lane<'_, '_> {
         (self.team, thread, u32::try_from(number).unwrap_or(u32::MAX))
     }
 
-    /// The values of all counters are told one after the other, and written together.
+    /// The values of all counters are recorded one after the other, and written together.
     fn count(&mut self, at: u64, counter: usize, value: u64) {
         let is_last = counter + 1 == self.counted.len();
         if let Some(counted) = self.counted.get_mut(counter) {
@@ -330,7 +329,7 @@ impl Lane<'_, '_> {
         }
     }
 
-    /// A call of a lock routine, which is known when it has ended.
+    /// Writes the call of a lock routine; it is known when it has ended.
     fn lock(&mut self, at: u64, lock: &LockEvent) {
         if lock.start != 0 {
             let start = self.trace.ns(lock.start);

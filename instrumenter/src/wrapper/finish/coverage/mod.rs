@@ -1,8 +1,8 @@
 //! Coverage (`--coverage`): gcov must show the user's files and lines, and nothing else. With
-//! this flag the added code belongs to a file of its own. This module removes that file from the
-//! notes (`*.gcno`) that the compiler writes beside an object. In the user's functions the added
-//! lines have a number that no line of the user has: Clang does not count lines behind a line of
-//! another file, or counts them as the user's.
+//! this flag the added code belongs to a file of its own. This module removes that file from
+//! the notes (`*.gcno`) that the compiler writes beside an object. Clang does not count lines
+//! behind a line of another file, or counts them as the user's. So in the user's functions the
+//! added lines have a line number that no line of the user has.
 
 mod notes;
 
@@ -18,7 +18,7 @@ use crate::wrapper::command::outputs;
 use crate::wrapper::finish::replace_file;
 use crate::wrapper::unit::Unit;
 
-/// The flags that have notes written.
+/// The flags that make the compiler write notes.
 const FLAGS: [&str; 3] = ["--coverage", "-coverage", "-ftest-coverage"];
 
 /// Whether a command writes notes.
@@ -29,11 +29,11 @@ pub(crate) fn is_asked(line: &CommandLine) -> bool {
     })
 }
 
-/// Why a source is not measured where the compiler maps coverage.
+/// The reason given when the compiler maps coverage, so that a source is not measured.
 pub(crate) const MAPPED: &str = "-fcoverage-mapping names places in the text that is compiled, \
                                  whatever #line says (--coverage does not)";
 
-/// Whether a command has the compiler map coverage (`llvm-cov show`).
+/// Whether a command makes the compiler map coverage (`llvm-cov show`).
 pub(crate) fn is_mapped(line: &CommandLine) -> bool {
     let words = line.words();
     let mut flags = words.iter().rev().filter_map(|word| match word.to_str()? {
@@ -61,7 +61,7 @@ pub(crate) fn correct(line: &CommandLine, units: &[&Unit]) -> std::io::Result<()
     Ok(())
 }
 
-/// What the notes of a unit may be called: after the output, the source, or both.
+/// The possible names of a unit's notes: after the output, the source, or both.
 fn notes(line: &CommandLine, unit: &Unit) -> Vec<PathBuf> {
     let source = Path::new(&unit.name).file_stem().unwrap_or_default();
     let outputs = outputs::outputs(line).into_iter();
@@ -82,7 +82,7 @@ fn notes(line: &CommandLine, unit: &Unit) -> Vec<PathBuf> {
     names.collect()
 }
 
-/// Notes without the lines of our file; none if they can't be read.
+/// The notes without the lines of our file; none if the notes can't be read.
 fn without_ours(notes: &[u8]) -> Option<Vec<u8>> {
     let notes = Notes::read(notes)?;
     let mut new = notes.header.to_vec();
@@ -108,12 +108,13 @@ fn without_ours(notes: &[u8]) -> Option<Vec<u8>> {
     Some(new)
 }
 
-/// Takes lines of ours out of a function's blocks, and calls of ours out of its arcs.
+/// Removes our lines from a function's blocks, and our calls from its arcs.
 ///
-/// GCC ends a block at a call, since a call may not come back, and gcov adds up what a line
-/// counts in its blocks. Of blocks that only calls of ours divide the last one therefore has
-/// the lines of all. For the line of a block that is the last by its number gcov counts how
-/// often control comes to it from blocks in which it is not: so the others have that line.
+/// GCC ends a block at a call, since a call may not return. gcov adds up the counts of a line
+/// in all its blocks. If only our calls divide some blocks, the last block therefore gets
+/// the lines of all of them. For the line with the highest number in a block, gcov counts how
+/// often control enters it from blocks without this line. So the other blocks keep this one
+/// line.
 fn join_blocks(function: &mut Function<'_>) {
     let mut entries: HashMap<u32, usize> = HashMap::new();
     for arc in function.arcs.values().flatten() {
@@ -162,14 +163,14 @@ fn join_blocks(function: &mut Function<'_>) {
     }
 }
 
-/// Each line once, as in the notes of a block.
+/// Keeps the first of equal lines, as in the notes of a block.
 fn only_first(lines: &mut Vec<Line<'_>>) {
     let mut known = HashSet::new();
     lines.retain(|line| known.insert(*line));
 }
 
-/// Where a call comes back to that ends a block. That it may not come back is taken out of
-/// the block's arcs, where no counter is for it.
+/// Returns the block where a call that ends a block returns to. The arc for a call that does
+/// not return is removed from `arcs`, unless it has a counter.
 fn come_back(arcs: &mut Vec<Arc>) -> Option<u32> {
     let mut back = arcs.iter().filter(|arc| !arc.is_fake());
     let next = back.next().filter(|_| back.next().is_none())?.to;
@@ -178,8 +179,8 @@ fn come_back(arcs: &mut Vec<Arc>) -> Option<u32> {
     Some(next)
 }
 
-/// Whether a line is ours. The file's name stands behind its length, may have a
-/// directory in front, and is filled up with zeros.
+/// Whether a line is ours. A file name in the notes follows its length, may begin with a
+/// directory, and is padded with zeros.
 fn is_ours(&(name, number): &Line<'_>) -> bool {
     let name = name.get(4..).unwrap_or_default();
     let end = name.iter().rposition(|byte| *byte != 0);

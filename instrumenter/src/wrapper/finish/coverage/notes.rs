@@ -1,9 +1,10 @@
-//! The notes of a compiler (`*.gcno`): of each function its blocks, the arcs between them,
-//! and the lines of each block.
+//! The notes of a compiler (`*.gcno`): the blocks of each function, the arcs between them, and
+//! the lines of each block.
 //!
-//! Notes are records, each with a tag and the length of what follows, after a header
-//! that differs between versions. GCC counts lengths in bytes since version 12, and in
-//! words of four bytes before, as Clang does. What can't be read so stays as it is.
+//! Notes begin with a header that differs between versions. Records follow it; each has a tag
+//! and the length of its contents. GCC counts lengths in bytes since version 12. Before, it
+//! counted them in words of four bytes, as Clang does. Notes that can't be read in one of these
+//! ways are left unchanged.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,36 +16,36 @@ pub(super) const ARCS: u32 = 0x0143_0000;
 /// The tag of a record that says which lines a block has.
 pub(super) const LINES: u32 = 0x0145_0000;
 
-/// All tags of notes: the third is of a function's blocks.
+/// All tags of notes. The third is that of a function's blocks.
 const TAGS: [u32; 4] = [FUNCTION, ARCS, 0x0141_0000, LINES];
 
 /// The longest header, with the name of a directory.
 const LONGEST_HEADER: usize = 8192;
 
-/// How many bytes the parts have that lengths count.
+/// The possible units of lengths, in bytes.
 const UNITS: [usize; 2] = [1, 4];
 
-/// An arc that no counter counts.
+/// The flag of an arc without a counter.
 const ON_TREE: u32 = 1;
-/// An arc that stands for a call that may not come back.
+/// The flag of an arc for a call that may not return.
 const FAKE: u32 = 2;
 
-/// A line: the name of its file as it stands in the notes, length and all, and its number.
+/// A line: the name of its file as in the notes, with its length in front, and its number.
 pub(super) type Line<'n> = (&'n [u8], u32);
 
 /// Notes as records.
 pub(super) struct Notes<'n> {
     bytes: &'n [u8],
     unit: usize,
-    /// What stands in front of the first function.
+    /// The bytes in front of the first function.
     pub(super) header: &'n [u8],
     /// The records of each function.
     pub(super) functions: Vec<Vec<Range<usize>>>,
-    /// What stands behind the last record.
+    /// The bytes behind the last record.
     pub(super) rest: &'n [u8],
 }
 
-/// A way from a block to another.
+/// An arc from a block to another.
 #[derive(Clone, Copy)]
 pub(super) struct Arc {
     pub(super) to: u32,
@@ -52,28 +53,28 @@ pub(super) struct Arc {
 }
 
 impl Arc {
-    /// Whether a call is behind it that may not come back.
+    /// Whether the arc stands for a call that may not return.
     pub(super) fn is_fake(self) -> bool {
         self.flags & FAKE != 0
     }
 
-    /// Whether the run's figures have a number for it.
+    /// Whether the arc has a counter in the data of a run.
     pub(super) fn is_counted(self) -> bool {
         self.flags & ON_TREE == 0
     }
 }
 
-/// What the records of a function say.
+/// The contents of a function's records.
 #[derive(Default)]
 pub(super) struct Function<'n> {
     /// The arcs that leave each block.
     pub(super) arcs: BTreeMap<u32, Vec<Arc>>,
-    /// The lines of each block, as they follow each other in its code.
+    /// The lines of each block, in the order of its code.
     pub(super) lines: BTreeMap<u32, Vec<Line<'n>>>,
 }
 
 impl<'n> Notes<'n> {
-    /// Notes as records; none if something else stands there.
+    /// Reads notes; none if `bytes` are not notes.
     pub(super) fn read(bytes: &'n [u8]) -> Option<Self> {
         if !bytes.starts_with(b"oncg") {
             return None;
@@ -85,7 +86,7 @@ impl<'n> Notes<'n> {
     }
 
     fn from(bytes: &'n [u8], unit: usize, begin: usize) -> Option<Self> {
-        // The first record of all is a function.
+        // The first record must be that of a function.
         (word(bytes, begin)? == FUNCTION).then_some(())?;
         let mut functions: Vec<Vec<Range<usize>>> = Vec::new();
         let mut at = begin;
@@ -118,7 +119,7 @@ impl<'n> Notes<'n> {
         &self.bytes[record.clone()]
     }
 
-    /// What a function's records say; none if they can't be read.
+    /// The contents of a function's records; none if they can't be read.
     pub(super) fn function(&self, records: &[Range<usize>]) -> Option<Function<'n>> {
         let mut function = Function::default();
         for record in records {

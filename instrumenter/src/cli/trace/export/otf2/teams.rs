@@ -1,5 +1,5 @@
-//! The teams of a trace: who was in each, what it was forked for, and in which other
-//! it was forked. Found before events are written, since events name them.
+//! The teams of a trace: their members, the region that each was forked for, and the team that
+//! it was forked in. They are found before events are written, since events refer to them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,27 +10,27 @@ use trace::replay::{Event, Listener, Open, Role, replay};
 
 use super::Regions;
 
-/// All threads of the process, for what is in no team that is known.
+/// All threads of the process, for events outside known teams.
 const EVERYBODY: u32 = 0;
 
-/// Teams within each other, at most: more is damage.
+/// The largest depth of nested teams; deeper nesting means damage.
 const DEEPEST: usize = 64;
 
-/// What is known of one instance of a parallel region.
+/// The data of one instance of a parallel region.
 #[derive(Default)]
 struct Instance {
     region: u32,
     /// The label of the team in which it was forked.
     parent: u64,
-    /// Places of its threads among the streams, by their numbers in it.
+    /// Its threads' places among the streams, by the threads' numbers in it.
     members: BTreeMap<u32, u32>,
-    /// How many threads it had, as its join says; 0 if unknown.
+    /// The number of its threads according to its join; 0 if unknown.
     size: u64,
 }
 
 /// The teams of a trace.
 pub(super) struct Teams {
-    /// By label: the number of the team, and how many threads it had.
+    /// By label: the number of the team, and its number of threads.
     instances: HashMap<u64, (u32, u32)>,
     /// By number, from 1. Instances with the same threads are one team.
     pub(super) all: Vec<Team>,
@@ -38,7 +38,7 @@ pub(super) struct Teams {
     pub(super) lanes: Vec<String>,
 }
 
-/// Reads the teams off a trace.
+/// Reads the teams from a trace.
 struct Reader<'a> {
     trace: &'a Trace,
     instances: HashMap<u64, Instance>,
@@ -104,7 +104,7 @@ impl Teams {
         Ok(teams)
     }
 
-    /// Gives the teams numbers, those outside first.
+    /// Numbers the teams, outer ones first.
     fn number_all(
         &mut self,
         trace: &Trace,
@@ -144,19 +144,19 @@ impl Teams {
         }
     }
 
-    /// The number of the team with a label.
+    /// The number of the team with this label.
     pub(super) fn number(&self, label: u64) -> u32 {
         self.instances
             .get(&label)
             .map_or(EVERYBODY, |(number, _)| *number)
     }
 
-    /// How many threads the team with a label had; 0 if that is not known.
+    /// The number of threads of the team with this label; 0 if unknown.
     pub(super) fn size(&self, label: u64) -> u32 {
         self.instances.get(&label).map_or(0, |(_, size)| *size)
     }
 
-    /// The number in a team of the thread at a place among the streams.
+    /// The number in a team of the thread with this place among the streams.
     pub(super) fn member(&self, team: u32, place: u32) -> u32 {
         let index = (team as usize).checked_sub(1);
         let known = index.and_then(|index| self.all.get(index));
