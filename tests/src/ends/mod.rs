@@ -130,7 +130,7 @@ impl Programs {
     fn build(compiler: &str) -> Outcome<Self> {
         Compiler::find(compiler)?;
         let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
-        // Some runs are made as the user "nobody".
+        // Some runs are made as another user, who must be able to run the programs.
         open_to(folder.path(), 0o755)?;
         let path = |name: &str| folder.path().join(name);
         let source = |name: &str| fixtures().join("ends").join(name);
