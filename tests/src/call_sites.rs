@@ -176,8 +176,8 @@ fn executions(profile: &Profile, is_asked: impl Fn(&Region) -> bool) -> BTreeMap
     times
 }
 
-/// Whether an execution of a construct may be several calls: an ordered part is one for each
-/// iteration that it waits for, and there may be several barriers.
+/// Whether an execution of a construct may be several calls: one for each iteration that an
+/// ordered part waits for, and the barriers of constructs that were executed alone.
 fn is_many(region: &Region) -> bool {
     matches!(region.kind, K::Ordered | K::Barrier)
 }

@@ -25,8 +25,8 @@ const LONGEST_FILE: usize = 600;
 /// Lines of a function, from its name to its last brace.
 const LONGEST_FUNCTION: usize = 80;
 
-/// Functions that were longer when the limit was set, with their lines then: they may only
-/// become shorter, and leave this list with the limit.
+/// Functions that were longer when the limit was set, with their lines then. They may only
+/// become shorter, and are removed from this list when they are within the limit.
 const LONGER_FUNCTIONS: &[(&str, &str, usize)] =
     &[("instrumenter/src/cli/run/constructs.rs", "find_calls", 116)];
 
@@ -79,8 +79,8 @@ fn every_module_says_what_it_is() {
     );
 }
 
-/// Folders whose modules used each other in circles when that was first looked at. The
-/// modules of a crate itself never do; a folder leaves this list with its last circle.
+/// Folders whose modules used each other in circles when this check was introduced. The
+/// top-level modules of a crate never do. A folder is removed from this list with its last circle.
 const FOLDERS_WITH_CIRCLES: &[&str] = &[
     "instrumenter/wrapper",
     "instrumenter/wrapper/route",

@@ -17,8 +17,8 @@ use trace::replay::{Event, Instance, Level, Listener, Open, replay};
 use trace::schedule::Kind;
 use trace::stats::{differences, stats};
 
-/// What is in them, with both compilers: nesting, tasks, locks, regions that are
-/// left early, several initial threads, pauses.
+/// Programs that are traced with both compilers. They have nesting, tasks, locks, regions that
+/// are left early, several initial threads, pauses.
 const FIXTURES: &[&str] = &[
     "c/nested_constructs.c",
     "c/tasks.c",
@@ -61,7 +61,7 @@ fn without_being_asked_nothing_is_traced() {
     assert_eq!(events.files("trace"), Vec::<PathBuf>::new());
 }
 
-/// How many of the events of 100000 flushes on each thread are missing.
+/// The events of 100,000 flushes on each thread, two for each flush.
 const FLUSHES: u64 = 200_000;
 
 #[test]
@@ -116,7 +116,7 @@ fn a_program_that_is_killed_leaves_a_trace_that_can_be_read() {
     assert!(findings.events > 30_000, "{}", findings.events);
 }
 
-/// A program with many events, and what its latest run left.
+/// A program with many events, and the files that its latest run left.
 struct Events {
     folder: tempfile::TempDir,
 }

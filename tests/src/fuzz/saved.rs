@@ -173,7 +173,7 @@ impl Write for Counted {
     }
 }
 
-/// A profile of which numbers, fields and lists are other ones than a program saves.
+/// A profile whose numbers, fields and lists differ from those that a program saves.
 #[must_use]
 pub fn make(random: &mut Random) -> Vec<u8> {
     static SEEDS: OnceLock<Vec<Value>> = OnceLock::new();

@@ -170,7 +170,7 @@ fn mended(bytes: &mut Vec<u8>) {
     }
 }
 
-/// The head of a slot, of which the checks may be wrong.
+/// The head of a slot, whose checks may be wrong.
 fn slot_head(slot: &[u8]) -> Option<SlotHead> {
     let used = usize::try_from(word(slot, 3)?).unwrap_or_default();
     Some(SlotHead {
@@ -194,7 +194,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
 /// A slot with its payload.
 type Slot = (SlotHead, Vec<u64>);
 
-/// A trace as what it is made of.
+/// The parts of a trace.
 #[derive(Clone, Debug)]
 struct Parts {
     header: Vec<u64>,
@@ -231,7 +231,7 @@ impl Parts {
     }
 }
 
-/// A trace of which records, definitions and slots are other ones than a program writes.
+/// A trace whose records, definitions and slots differ from those that a program writes.
 #[must_use]
 pub fn make(random: &mut Random) -> Vec<u8> {
     static SEEDS: OnceLock<Vec<Parts>> = OnceLock::new();
@@ -304,7 +304,7 @@ fn change(parts: &mut Parts, random: &mut Random) {
 fn change_words(words: &mut [u64], random: &mut Random) {
     if !words.is_empty() {
         let at = random.index(words.len());
-        // What a definition is stands in its lowest byte, its number above.
+        // The lowest byte of a definition says what it is, the others have its number.
         words[at] = match random.below(3) {
             0 => words[at] & 0xff | number(words[at] >> 8, random) << 8,
             _ => number(words[at], random),
@@ -312,7 +312,7 @@ fn change_words(words: &mut [u64], random: &mut Random) {
     }
 }
 
-/// Records are left out, doubled many times, moved, or say something else.
+/// Leaves records out, doubles them many times, moves them, or changes their contents.
 fn change_records(words: &mut Vec<u64>, random: &mut Random) {
     let mut starts = Vec::new();
     let mut at = 0;
