@@ -57,7 +57,7 @@ def sums_of_a_metric(page, model, expected, chains, metrics, metric):
     assert +own == +by_chain, (metric, own, by_chain)
     assert program + sum(own.values()) == metrics[metric], metric
     folded(page, "Calls")
-    # Folded, the program holds all, and threads are told of all.
+    # If it is folded, the program's node has the whole time, and the threads show all of it.
     choose(page, "Calls", "program")
     page.locator('.tree[aria-label="Calls"] .row[data-node="program"] .toggle').click()
     assert rows(page, "Calls")["program"] == metrics[metric], metric
@@ -208,7 +208,7 @@ def region_page(page, model, row):
         for title, value in zip(head, line):
             if title not in names or thread.get(names[title]) is None:
                 continue
-            # What is not known is told apart here, and work there.
+            # The table has "not known" as a column of its own; the profile has it in the work.
             untold = line[head.index("not known")] if title == "work" and "not known" in head else 0
             assert value + untold == thread[names[title]], (row["region"], line, title, thread)
 
@@ -257,14 +257,14 @@ def keyboard(folder):
         keys.press("Enter")
         assert name.split()[-1] in page.locator(selected + " .label").inner_text()
         keys.press("Escape")
-        # A region of the list, and back.
+        # To a region of the list.
         keys.press("3")
         tab_to(page, "one => one.textContent === 'all regions'")
         keys.press("Enter")
         tab_to(page, "one => one.matches('table.data a')")
         keys.press("Enter")
         assert "r=" in page.url and page.locator("h2", has_text="Call paths").count() == 1, page.url
-        # The heat of its threads says what the cell is that arrows went to.
+        # The strip of heat describes the cell that the arrow keys select.
         tab_to(page, "one => one.matches('.heat-cells')")
         told = page.locator(".heat .said")
         first = told.inner_text()
@@ -443,7 +443,7 @@ def appearance(folder):
                 assert not page.locator("nav").is_visible() and not page.locator("select").first.is_visible()
                 assert page.evaluate(contrast) == [], ("print", view)
                 assert page.evaluate("[...document.querySelectorAll('.tree, .source')].every(one => one.scrollHeight <= one.clientHeight + 1)"), view
-            # All rows are on the paper, not those alone that a small screen shows.
+            # All rows are printed, not only those that a small screen shows.
             with shown(browser, f"{folder}/page.html", f"#v={view}", viewport={"width": 1200, "height": 400}) as page:
                 count = "() => [...document.querySelectorAll('.rows')].map(one => [...one.children].at(-1)?.offsetTop + one.firstChild?.offsetHeight === one.offsetHeight)"
                 page.evaluate(f"addEventListener('beforeprint', () => {{ window.printed = ({count})() }})")

@@ -19,7 +19,7 @@ def timeline(folder):
                 if node["parent"] is not None:
                     continue
                 for row in node["rows"]:
-                    # From a member's end to the join it stands in no lane.
+                    # A member is in no lane from its end to the join.
                     members[row["thread"]] += row.get("main", {}).get("ns", 0) - row.get("exit", {}).get("ns", 0)
             for index, thread in enumerate(profile["threads"]):
                 name = "->".join(str(number) for number in thread["path"])
@@ -92,7 +92,8 @@ def selection(folder):
             page.locator(".selected button").click()
             open_all(page, "Metrics")
             of_run = rows(page, "Metrics")
-            # All of the trace is the run. How a team ends is told by the run alone.
+            # If the whole trace is selected, its parts are those of the run. Only the run tells the
+            # ways in which threads are without work apart.
             ends = ["start", "end", "idle", "small_teams"]
             parts = [[name] for name in times if name not in [*ends, "measuring"]] + [ends]
             for part in parts:

@@ -12,28 +12,28 @@ use profile::region_kind::RegionKind as K;
 use crate::Outcome;
 use crate::toolchain::Compiler;
 
-/// No program that is compared takes nearly as long.
+/// Time limit for a run, far longer than any compared program takes.
 const SECONDS: &str = "60";
 
 /// What a construct is known by in both modes: kind, file, lines, directive.
 type Identity = (K, String, [u32; 2], Option<String>);
 
-/// What came of the calls of one program.
+/// How the calls of one program were mapped to directives.
 #[derive(Clone, Debug, Default)]
 pub struct Sites {
-    /// Calls that are said for certain to be of a construct, and are.
+    /// Calls that are mapped to one construct without doubt, and rightly.
     pub certain: usize,
-    /// Calls of which no more is said than their line or function.
+    /// Calls for which only a line or function is named.
     pub near: Vec<String>,
-    /// Calls that are said for certain to be of a construct that was not executed, or not
-    /// so often.
+    /// Calls that are mapped without doubt to a construct that was not executed, or not so
+    /// often.
     pub wrong: Vec<String>,
-    /// Constructs that were executed, of kinds that call the runtime, and are not there.
+    /// Constructs that were executed, of kinds that call the runtime, but have no call.
     pub absent: Vec<String>,
 }
 
 impl Sites {
-    /// Adds those of another program.
+    /// Adds the calls of another program.
     pub fn add(&mut self, other: Self) {
         self.certain += other.certain;
         self.near.extend(other.near);
@@ -127,7 +127,7 @@ fn ended(command: &mut Command) -> Outcome<()> {
 /// Compares the regions of two profiles of one program.
 fn sites(source: &Profile, outside: &Profile) -> Sites {
     let mut truth = executions(source, |_| true);
-    // What ends a lock is executed with what set it.
+    // A call that unsets a lock is counted at the call that set it.
     for region in source
         .regions
         .iter()
@@ -163,7 +163,7 @@ fn sites(source: &Profile, outside: &Profile) -> Sites {
     sites
 }
 
-/// How often threads executed the constructs that are asked for.
+/// How often threads executed the constructs for which `is_asked` is true.
 fn executions(profile: &Profile, is_asked: impl Fn(&Region) -> bool) -> BTreeMap<Identity, u64> {
     let mut times = BTreeMap::new();
     for node in &profile.nodes {
@@ -176,13 +176,13 @@ fn executions(profile: &Profile, is_asked: impl Fn(&Region) -> bool) -> BTreeMap
     times
 }
 
-/// Whether a construct may be several calls: each iteration that one waits for, and barriers
-/// of those that were executed alone.
+/// Whether an execution of a construct may be several calls: one for each iteration that an
+/// ordered part waits for, and the barriers of constructs that were executed alone.
 fn is_many(region: &Region) -> bool {
     matches!(region.kind, K::Ordered | K::Barrier)
 }
 
-/// What is counted with its construct.
+/// Whether regions of this kind are counted with the construct around them.
 fn is_part(kind: K) -> bool {
     matches!(
         kind,
@@ -196,7 +196,7 @@ fn is_call(region: &Region) -> bool {
 
 fn identity(region: &Region) -> Identity {
     let file = region.file.rsplit('/').next().unwrap_or_default();
-    // Of a call of a routine the place alone counts.
+    // A call of a routine is identified by its place alone.
     let directive = region.directive.clone().filter(|_| region.kind != K::Lock);
     (region.kind, file.to_owned(), region.begin, directive)
 }

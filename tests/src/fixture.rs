@@ -73,7 +73,7 @@ impl Form {
 /// An expected number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
-    /// Any number but none.
+    /// Any number above 0.
     Any,
     /// Exactly this number.
     Exactly(u64),

@@ -18,11 +18,11 @@ pub struct Dialect {
     contexts: &'static [Context],
 }
 
-/// What is repeated: an opening and what closes it, if anything does. `%` stands for a
-/// number that is another one each time.
+/// The repeated text: an opening and its closing, if there is one. `%` stands for a number
+/// that differs each time.
 type Piece = (&'static str, &'static str);
 
-/// What stands in front of the repeated shape and behind it.
+/// The texts in front of the repeated shape and behind it.
 type Context = (&'static str, &'static str, &'static str);
 
 /// How a piece is repeated.
@@ -30,11 +30,11 @@ type Context = (&'static str, &'static str, &'static str);
 enum Repetition {
     /// Openings alone.
     Openings,
-    /// What closes alone.
+    /// Closings alone.
     Closings,
     /// Each opening is closed at once.
     Row,
-    /// All openings, then all that closes them.
+    /// All openings, then all closings.
     Nested,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Shape {
 }
 
 impl Shape {
-    /// The text that repeats it so many times.
+    /// The text that repeats the piece so many times.
     #[must_use]
     pub fn text(&self, times: usize) -> Vec<u8> {
         let mut text = self.context.1.as_bytes().to_vec();

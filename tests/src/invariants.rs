@@ -13,7 +13,7 @@ use crate::fixture::Header;
 /// (a team's members against the thread that forked) clocks may differ by this.
 const BETWEEN_THREADS_NS: u64 = 50_000;
 
-/// Everything that contradicts itself in a profile; empty if nothing does.
+/// The contradictions in a profile; empty if there are none.
 #[must_use]
 pub fn contradictions(profile: &Profile) -> Vec<String> {
     let mut found = Vec::new();
@@ -56,8 +56,9 @@ pub fn contradictions(profile: &Profile) -> Vec<String> {
     found
 }
 
-/// Of a team's members the one that forked it says when it was joined. Where teams are
-/// forked side by side, a runtime may have given a member to another one before that.
+/// How far the times of a team's members may go beyond the team's. The thread that forked a team
+/// reports its join. If several initial threads fork teams side by side, a runtime may have given
+/// a member to another team before that.
 fn between_teams_ns(profile: &Profile) -> u64 {
     let initial = profile.threads.iter();
     match initial.filter(|thread| thread.path.len() == 1).count() {
@@ -113,7 +114,7 @@ fn row_contradictions(kind: RegionKind, row: &Row) -> Vec<String> {
     found
 }
 
-/// A team: thread 0 is there each time, and nobody is in longer than it lasts.
+/// Checks a team: thread 0 is in it each time, and no thread is in it longer than it lasts.
 fn team_contradictions(profile: &Profile, node: &Node) -> Vec<String> {
     let mut found = Vec::new();
     let mut forks: BTreeMap<&[u32], Span> = BTreeMap::new();
@@ -144,7 +145,7 @@ fn team_contradictions(profile: &Profile, node: &Node) -> Vec<String> {
     found
 }
 
-/// Over the tree: what a thread did below a node fits into that node.
+/// Checks the tree: a thread's time below a node fits into its time in that node.
 fn tree_contradictions(profile: &Profile) -> Vec<String> {
     let mut below: BTreeMap<(Option<usize>, u8, usize), u64> = BTreeMap::new();
     for node in &profile.nodes {
@@ -155,7 +156,7 @@ fn tree_contradictions(profile: &Profile) -> Vec<String> {
             continue;
         }
         for row in &node.rows {
-            // To its parent, a parallel region is what the forking thread saw.
+            // In its parent, a parallel region counts with the time of the forking thread.
             let is_team = kind.is_some_and(RegionKind::is_parallel);
             let time = if is_team { row.seq().ns } else { row.main.ns };
             *below

@@ -8,9 +8,8 @@
 //! true of every profile) and [`shares`] (what this one must show). A whole build
 //! with its own tools is a [`project`].
 //!
-//! Invariants of the harness, as absences: nothing here waits for time to pass,
-//! nothing passes over a fixture because a tool is missing, and nothing here
-//! knows how the instrumenter or the runtime do their work.
+//! The harness never waits for time to pass, never skips a fixture because a tool is
+//! missing, and does not know how the instrumenter or the runtime do their work.
 //!
 //! # The header of a fixture
 //!
@@ -39,8 +38,8 @@
 //! says its regions.
 //!
 //! A fixture with a `gap` must still compile and run as before, but its profile
-//! must *not* yet be as the header says: whoever closes the gap is told to take
-//! the word out.
+//! must *not* yet be as the header says. If the gap has been closed, the test fails and asks
+//! for the word to be removed.
 
 #![deny(unsafe_code)]
 
@@ -66,5 +65,5 @@ mod sums;
 pub mod toolchain;
 mod waits;
 
-/// What a step of the harness gives, or a sentence about why it failed.
+/// The result of a step of the harness, or a sentence about why it failed.
 pub type Outcome<T> = Result<T, String>;

@@ -16,7 +16,7 @@ thread_local! {
 }
 
 fn count(bytes: i64) {
-    // A thread that ends may free when its counts are gone.
+    // A thread that ends may free memory after its counters are gone.
     let _ = HELD.try_with(|held| {
         let (now, most) = held.get();
         let now = now + bytes;
@@ -51,8 +51,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What the code gives, and the bytes that this thread held at the most meanwhile, beyond
-/// what it held before.
+/// The code's result, and the most bytes that this thread held meanwhile, beyond those that it
+/// held before.
 pub fn taken<R>(code: impl FnOnce() -> R) -> (R, u64) {
     let (before, _) = HELD.get();
     HELD.set((before, before));

@@ -1,5 +1,6 @@
-//! A program as it is, under `romp run`, and built with us: it must do the same, and what is
-//! counted from outside must be what is counted in it, but for what `profile::outside` lists.
+//! A program as it is, under `romp run`, and built with us. It must do the same, and the counts
+//! from outside must be those of the instrumented program, but for the list in
+//! `profile::outside`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,16 +19,16 @@ const SECONDS: &str = "20";
 /// How often a plain program is run to see whether it always prints the same.
 const AGAIN: usize = 8;
 
-/// What came of a program.
+/// The result of trying a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It does not build, or does not end well by itself.
     NotEligible,
-    /// It ends or prints otherwise than the plain program ever did.
+    /// It ends differently or prints something else than the plain program ever did.
     DoesOtherwise(String),
-    /// It behaves the same: kinds of constructs whose numbers are not as listed.
+    /// It behaves the same.
     Same {
-        /// Of each: its kind, and both numbers.
+        /// Kinds of constructs whose numbers differ unexpectedly: the kind, and both numbers.
         differ: Vec<(K, u64, u64)>,
         /// How many kinds of constructs were compared.
         kinds: usize,
@@ -113,7 +114,7 @@ pub fn tried(
     if !trial.build("source", true)? {
         return Err("rompcc does not build it".into());
     }
-    // What differs from run to run can't be compared.
+    // Output that differs from run to run can't be compared.
     let mut stable = BTreeMap::new();
     for number in 0..3 {
         trial.run("source", false)?;
@@ -151,8 +152,8 @@ fn compared(source: &BTreeMap<K, u64>, outside: Option<&Profile>) -> Verdict {
     }
 }
 
-/// How often constructs were executed, by kind; kinds that are told apart by the source
-/// alone are one.
+/// How often constructs were executed, by kind. Kinds that only the source tells apart are
+/// counted as one.
 fn counts(profile: &Profile) -> BTreeMap<K, u64> {
     let mut counts = BTreeMap::new();
     for node in &profile.nodes {
@@ -210,7 +211,7 @@ impl Trial<'_> {
         Ok((output.status.code(), output.stdout))
     }
 
-    /// The profile that a run left, which is taken away.
+    /// Reads the profile that a run left, and removes it.
     fn profile(&self, name: &str) -> Option<Profile> {
         let path = self.folder.path().join(format!("{name}.0.romp.json"));
         let profile = profile::load::load(&path).ok();

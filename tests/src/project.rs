@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use crate::Outcome;
 use crate::invariants;
 
-/// No project takes nearly as long.
+/// Time limit, far longer than any project takes.
 const SECONDS: &str = "300";
 
 /// A project.
@@ -41,7 +41,7 @@ pub struct Built {
     pub output: Output,
 }
 
-/// What the environment of a build says besides the compilers.
+/// The environment variables of a build besides the compilers.
 pub type Settings<'a> = &'a [(&'a str, &'a str)];
 
 impl Project {
@@ -75,8 +75,7 @@ impl Project {
         })
     }
 
-    /// Builds it with the compilers of an environment, from sources that can't be
-    /// written.
+    /// Builds the project with the compilers of an environment, from read-only sources.
     ///
     /// # Errors
     /// If the build can't be started.
@@ -152,7 +151,7 @@ impl Project {
         }
     }
 
-    /// Checks that a build said of every source that it is not measured, once.
+    /// Checks that a build said once of every source that it is not measured.
     ///
     /// # Errors
     /// If it said so more or less often.
@@ -172,7 +171,7 @@ impl Project {
     }
 }
 
-/// What our commands say in a text that a build printed.
+/// The messages of our commands in a text that a build printed.
 pub fn ours(text: &str) -> impl Iterator<Item = &str> {
     const NAMES: [&str; 4] = ["rompcc: ", "rompcxx: ", "rompfc: ", "romp wrap: "];
     text.lines()
@@ -231,7 +230,7 @@ impl Built {
 }
 
 impl Drop for Built {
-    /// What is in a directory that can't be written can't be removed.
+    /// Makes directories writable again: files in a read-only directory can't be removed.
     fn drop(&mut self) {
         let _ = run(Command::new("chmod")
             .args(["-R", "u+w"])
@@ -287,8 +286,8 @@ pub fn install(bin: &Path) -> Outcome<TempDir> {
     Ok(folder)
 }
 
-/// Puts the commands of a test build, which know how to fail, in front of an
-/// installation's.
+/// Puts the commands of a test build in place of an installation's. They can be told to fail
+/// (`ROMP_FAULT`).
 ///
 /// # Errors
 /// If they are not there.

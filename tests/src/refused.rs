@@ -2,7 +2,7 @@
 //!
 //! Every case is a procedure of its own on lines of its own, so that an error tells by its
 //! line which case it is about, also in instrumented text. A compiler that finds an error
-//! looks no further than a stage of its own: it is asked again without what it refused.
+//! does not go on to its later stages: it is asked again without the refused cases.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ pub struct Case {
     pub name: String,
     /// Its clauses.
     pub clauses: String,
-    /// What follows the name in the directive that ends it, if that is to be there.
+    /// The text after the name in the directive that ends it, if there is to be such a directive.
     pub end: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Case {
 /// A text with some of the cases, each on the lines that it always has.
 #[must_use]
 pub fn source(language: Language, cases: &[Case], chosen: &BTreeSet<usize>) -> String {
-    // The first line is about no case.
+    // The first line belongs to no case.
     let mut text = match language {
         Language::Fortran => "\n".to_owned(),
         _ => "int tp; _Pragma(\"omp threadprivate(tp)\")\n".to_owned(),
@@ -85,7 +85,7 @@ pub fn source(language: Language, cases: &[Case], chosen: &BTreeSet<usize>) -> S
     text
 }
 
-/// What a directive governs: by its last row.
+/// The code that a directive governs, by its last row.
 fn governs(case: &Case, language: Language) -> (Association, Option<Leaf>) {
     let words: Vec<parse::DirectiveToken> = case
         .name
@@ -227,7 +227,7 @@ fn accepts(compiler: &str, source: &Path) -> Outcome<Result<(), String>> {
     let mut command = Command::new("timeout");
     command.args([MOST_SECONDS, compiler]);
     command.env("LC_ALL", "C").arg("-fopenmp").args(flags);
-    // What it does not know it may pass over, and says so if it is asked to.
+    // A compiler may ignore things that it does not know; these flags make them errors.
     command.args(match () {
         () if compiler.contains("flang") => [].as_slice(),
         () if compiler.contains("gfortran") => &["-ffree-line-length-none"],

@@ -12,10 +12,10 @@ use crate::Outcome;
 use crate::fixture::Fixture;
 use crate::toolchain::Compiler;
 
-/// Every build uses these: what compiles plainly must give no new warning.
+/// Every build uses these flags: instrumentation must cause no new warning.
 const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Werror"];
 
-/// No program here takes nearly as long; one that does hangs.
+/// Time limit: a program that takes as long hangs.
 const SECONDS: &str = "60";
 
 /// How a program is built.
@@ -79,10 +79,10 @@ pub fn build(
     command
         .current_dir(folder.path())
         .args(["-fopenmp", "-O1"])
-        // Older ones know neither warnings nor standards.
+        // Some compilers know neither these warnings nor the standards.
         .args(compiler.judges().then_some(WARNINGS).into_iter().flatten())
         .args(compiler.judges().then(|| format!("-std={std}")))
-        // In Fortran it speaks of every old feature, which is what some are about.
+        // In Fortran this flag warns of every old feature, and some fixtures are about those.
         .args((compiler.wrapper().0 != "rompfc").then_some("-pedantic"))
         .args(&fixture.header.flags)
         .arg("-o")

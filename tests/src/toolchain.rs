@@ -48,7 +48,7 @@ impl Compiler {
     /// (`LIBRARY_PATH` may have to say where its runtime is).
     ///
     /// # Errors
-    /// Why there is none. Tests may do without, but have to say so.
+    /// If there is none; the message says why. Tests may do without, but have to say so.
     pub fn flang() -> Outcome<Self> {
         const NAMES: [&str; 5] = [
             "flang",
@@ -193,8 +193,8 @@ fn quick_build() -> Outcome<PathBuf> {
     complete(folder)
 }
 
-/// Has programs linked with what users get, if it is not there already: with the library
-/// as cargo leaves it a link takes ten times as long.
+/// Makes the archive that users get, if it is not there already, so that programs are linked
+/// with it. With the library as cargo leaves it a link takes ten times as long.
 fn make_archive(folder: &Path) -> Outcome<()> {
     let made = folder.join("lib");
     let age = |folder: &Path| {
@@ -213,8 +213,8 @@ fn make_archive(folder: &Path) -> Outcome<()> {
     }
 }
 
-/// The folder with `romp` and `rompcc` of the build that this test belongs to:
-/// they know how to fail, as release builds don't.
+/// The folder with `romp` and `rompcc` of the build that this test belongs to. Unlike release
+/// builds, they can be told to fail.
 ///
 /// # Errors
 /// If the test program is in no target directory.

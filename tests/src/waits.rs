@@ -1,9 +1,9 @@
-//! What is true of what a profile holds beside its tree.
+//! Checks of the parts of a profile beside its tree.
 
 use profile::model::{Profile, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-/// Everything in which it contradicts the tree.
+/// Everything in which these parts contradict the tree.
 pub(crate) fn contradictions(profile: &Profile) -> Vec<String> {
     let mut found = distributions(profile);
     found.extend(arrivals(profile));
@@ -40,8 +40,8 @@ fn distributions(profile: &Profile) -> Vec<String> {
         .collect()
 }
 
-/// Somebody came last no more often than there was a barrier, and somebody else
-/// waited for it at least as long.
+/// A thread came last no more often than there was a barrier, and another thread waited for it
+/// at least as long.
 fn arrivals(profile: &Profile) -> Vec<String> {
     let mut found = Vec::new();
     for region in 0..profile.regions.len() {
@@ -66,7 +66,7 @@ fn arrivals(profile: &Profile) -> Vec<String> {
     found
 }
 
-/// Sites say what the rows of their regions say.
+/// The sites agree with the rows of their regions.
 fn contention(profile: &Profile) -> Vec<String> {
     let sites = profile.contention.iter().flat_map(|guard| &guard.sites);
     let wrong = sites.filter(|site| {

@@ -1,5 +1,5 @@
-//! `romp run` maps calls of OpenMP runtimes to directives: the same program built with us
-//! says which are right.
+//! `romp run` maps calls of OpenMP runtimes to directives. The profile of the same program
+//! built with `rompcc` tells which of them are right.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -28,7 +28,7 @@ const PROGRAMS: &[&str] = &[
     "faults/critical_named.c",
 ];
 
-/// None is wrong that is said for certain, and so many percent are certain.
+/// No call that is mapped without doubt is wrong, and at least so many percent are mapped so.
 fn calls_are_of_their_directives(compiler: &str, programs: &[&str], least: f64) {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
     let compiler = Compiler::find(compiler).unwrap();
@@ -53,7 +53,7 @@ fn of_gcc() {
 
 #[test]
 fn of_clang() {
-    // 91 % are: of the rest a place is named as near.
+    // 91 % are mapped without doubt; for the rest a place is named as near.
     calls_are_of_their_directives("clang", PROGRAMS, 90.0);
 }
 

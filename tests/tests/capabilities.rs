@@ -1,4 +1,4 @@
-//! The table of capabilities names tests: each of them is there.
+//! Each test that the table of capabilities names exists.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -23,7 +23,7 @@ fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
     PAGE.lines().filter_map(cells).filter(is_row)
 }
 
-/// Everything that is written in the files that a name of a test stands for.
+/// The texts of all files that a name of a test may stand for.
 fn texts(package: &str, name: &str) -> Vec<String> {
     let mut found = Vec::new();
     for folder in ["tests", "src"] {
@@ -38,7 +38,7 @@ fn texts(package: &str, name: &str) -> Vec<String> {
     found
 }
 
-/// Why what a cell names is no test; nothing if all of it is.
+/// The names in a cell that are no tests, with the reason.
 fn wrong(cell: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for part in cell.split(';') {

@@ -1,6 +1,6 @@
-//! The job of `docs/ci.md`, taken from there line by line and run on a project:
-//! it passes, a fault that comes in makes it fail and is named with its place,
-//! and a file that can't be measured makes it fail too.
+//! The job of `docs/ci.md`, taken from there line by line and run on a project.
+//! It passes. A new fault makes it fail and is named with its place, and a file that
+//! can't be measured makes it fail too.
 
 // The lint lets tests unwrap, but not what helps them.
 #![allow(clippy::unwrap_used)]
@@ -106,7 +106,7 @@ fn the_documented_job_passes_and_fails_as_it_says() {
             "{said}"
         );
     }
-    // The line has moved, and the region is still the same one.
+    // The region is matched although its line has moved.
     assert!(said.contains("LOOP steps.c:23 (was 22) in step"), "{said}");
     assert!(!said.contains("is not in the baseline"), "{said}");
     let limits = std::fs::read_to_string(project.file("romp.xml")).unwrap();
@@ -116,7 +116,7 @@ fn the_documented_job_passes_and_fails_as_it_says() {
 #[test]
 fn a_file_that_cannot_be_measured_fails_the_job() {
     let project = Project::new().unwrap();
-    // A compiler that does not take what we write.
+    // A compiler that rejects the instrumented text.
     let compiler = fixtures().join("compilers/reject-temporary-files");
     let job = job().replace(
         "make CC=rompcc",

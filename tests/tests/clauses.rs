@@ -1,7 +1,8 @@
-//! Whatever the compiler refuses as it is written it also refuses instrumented: every
+//! A directive that the compiler refuses as written is also refused when instrumented: every
 //! combined directive with every clause, with two of a kind, and with a variable in two.
 //!
-//! Of what it accepts it must accept the instrumented text too: else a source is not measured.
+//! If the compiler accepts a directive, it must accept the instrumented text too: otherwise the
+//! source is not measured.
 //!
 //! `ROMP_TEST_COMPILERS="gcc-11 clang++ flang-19" cargo test -p tests --test clauses -- --ignored`
 //! tries far more: every clause of OpenMP, every pair, on every directive, and every sequence of
@@ -18,7 +19,7 @@ use instrumenter::source::{Layout, UndefinedMacros};
 use instrumenter::{Options, Source, instrument};
 use tests::refused::{Case, refused, source};
 
-/// The names that the specification has, as C spells them, which may be split.
+/// The names of directives in the specification that may be split, as C spells them.
 const SPLIT: &[&str] = &[
     "parallel for",
     "parallel for simd",
@@ -37,7 +38,7 @@ const SPLIT: &[&str] = &[
     "masked taskloop simd",
 ];
 
-/// Those that stay whole.
+/// The names of directives that are not split.
 const WHOLE: &[&str] = &[
     "parallel",
     "for",
@@ -264,7 +265,7 @@ fn instrumented(language: Language, text: String, unknown: &BTreeSet<String>) ->
         name: name.into(),
         text: text.into_bytes(),
         language,
-        // As `rompfc` has it: Flang knows no line markers within a statement.
+        // As `rompfc` does it: Flang knows no line markers within a statement.
         layout: Layout {
             line_length: None,
             ..Source::layout_of(name.as_ref())
@@ -293,8 +294,8 @@ fn unknown(compiler: &str, language: Language, cases: &[Case]) -> BTreeSet<Strin
         .collect()
 }
 
-/// The cases whose directives are written anew: of the others the compiler says what it
-/// says of the source.
+/// The cases whose directives are written anew. The others need no check: the compiler sees
+/// the same directive as in the source.
 fn anew(language: Language, cases: &[Case], unknown: &BTreeSet<String>) -> Vec<Case> {
     let all = (0..cases.len()).collect();
     let text = instrumented(language, source(language, cases, &all), unknown);
@@ -308,10 +309,10 @@ fn anew(language: Language, cases: &[Case], unknown: &BTreeSet<String>) -> Vec<C
     cases.iter().filter(is_anew).cloned().collect()
 }
 
-/// How many cases share a text. An error without a place is looked for by halves.
+/// How many cases share a text. If an error has no place, the cases are halved to find it.
 const CASES: usize = 500;
 
-/// What is wrong with some cases.
+/// The cases that the compiler accepts only as written or only instrumented.
 fn differences(compiler: &str, language: Language, cases: &[Case]) -> Vec<String> {
     let unknown = unknown(compiler, language, cases);
     let cases = anew(language, cases, &unknown);
@@ -326,7 +327,7 @@ fn differences(compiler: &str, language: Language, cases: &[Case]) -> Vec<String
         let ours = refused(compiler, language, cases.len(), text).unwrap();
         number_refused += plain.len();
         let say = |what: &str, number: &usize| format!("{what}: {}", cases[*number].text());
-        // Flang is asked about the source itself (`wrapper::compile`).
+        // `rompfc` has Flang check the source itself (`wrapper::compile`).
         if !compiler.contains("flang") {
             wrong.extend(plain.difference(&ours).map(|number| say("masked", number)));
         }
@@ -355,7 +356,7 @@ fn compare(compiler: &str, cases: impl Fn(Language) -> Vec<Case>) {
     assert!(differences.is_empty(), "{compiler}:\n{all}");
 }
 
-/// What is split, with what may be misplaced.
+/// The directives that are split, with clauses that may get to the wrong part.
 fn likely(language: Language) -> Vec<Case> {
     let of_parts = clauses(CLAUSES.iter().map(|row| row.name));
     let lists: Vec<String> = LISTS.iter().map(|&clause| clause.to_owned()).collect();
@@ -367,8 +368,8 @@ fn likely(language: Language) -> Vec<Case> {
     cases
 }
 
-/// Every clause of OpenMP, every pair of those that a directive which is split may have,
-/// and every sequence of names.
+/// Every clause of OpenMP, every pair of the clauses that a split directive may have, and
+/// every sequence of names.
 fn possible(language: Language) -> Vec<Case> {
     let of_parts = || CLAUSES.iter().map(|row| row.name);
     let all = clauses(of_parts().chain(OF_WHOLE.iter().copied()));

@@ -3,8 +3,8 @@
 //! status, and a profile that is complete and doesn't contradict itself.
 //!
 //! `ROMP_TEST_ONLY=name` restricts the run to programs of that name. With
-//! `ROMP_TEST_WHAT_BUILDS` the compilers may be any versions: what one can't build
-//! without us is no failure, and a line says how many programs that are
+//! `ROMP_TEST_WHAT_BUILDS` the compilers may be any versions: a program that one can't
+//! build without us is no failure, and a line says how many programs were built
 //! (`tests/compilers` reads it).
 
 use std::io::Write as _;
@@ -42,19 +42,19 @@ fn gfortran() {
     all_with("fortran", "gfortran").unwrap_or_else(|message| panic!("{message}"));
 }
 
-/// What flang can build without us, in the form that it is written in. Flang lacks
-/// a good part of OpenMP still.
+/// The programs that flang can build without us, in the form that each is written in. Flang
+/// still lacks a good part of OpenMP.
 #[test]
 fn flang() {
     let compiler = match Compiler::flang() {
         Ok(compiler) => compiler,
         Err(why) => {
-            // Past the harness, which keeps what is printed to itself.
+            // Written directly, since the test harness captures the output of `println!`.
             let message = format!("constructs::flang: NOT TESTED: {why}\n");
             return std::io::stderr().write_all(message.as_bytes()).unwrap();
         }
     };
-    // There these are functions of C, whose calls nothing of ours sees.
+    // With Flang these are functions of C, whose calls the library does not see.
     let fixtures = Fixture::all_in("fortran").unwrap().into_iter();
     let fixtures = fixtures.filter(|fixture| !fixture.text.contains("omp_test_"));
     let programs = fixtures.map(|fixture| (fixture, String::new())).collect();
@@ -127,10 +127,10 @@ fn all_with(folder: &str, compiler: &str) -> Outcome<()> {
     }
 }
 
-/// What became of programs with a compiler.
+/// The results of trying programs with one compiler.
 struct Tried {
     number: usize,
-    /// Those that it can't build without us, with what it said.
+    /// The programs that the compiler can't build without us, with its messages.
     unbuilt: Vec<String>,
     failures: Vec<String>,
 }
@@ -163,8 +163,8 @@ impl Tried {
         self.number - self.unbuilt.len()
     }
 
-    /// The line for `tests/compilers`, past the harness, which keeps what is printed to
-    /// itself.
+    /// Writes the line for `tests/compilers` directly to stderr, since the test harness
+    /// captures the output of `println!`.
     fn tell(&self, compiler: &Compiler) -> Outcome<()> {
         let message = format!(
             "constructs: {} {}/{} of {}\n",
@@ -178,7 +178,7 @@ impl Tried {
     }
 }
 
-/// A Fortran program stands for one in each of its source forms.
+/// Replaces each Fortran program by one program for each of its source forms.
 fn in_every_form(fixtures: Vec<Fixture>, copies: &Path) -> Outcome<Vec<Fixture>> {
     let mut all = Vec::new();
     for fixture in fixtures {
@@ -221,7 +221,7 @@ fn compare(
     }
 }
 
-/// Runs both with a number of threads; gives the profile if they did the same.
+/// Runs both programs with a number of threads; returns the profile if they did the same.
 fn compare_runs(
     fixture: &Fixture,
     plain: &Program,

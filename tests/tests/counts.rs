@@ -27,7 +27,7 @@ fn of_newer_constructs() {
     }
 }
 
-/// What is passed over is counted, too, and what happens in it keeps its place.
+/// Instances that are passed over are counted, too, and regions in them keep their places.
 #[test]
 fn of_what_is_timed_by_sample() {
     let bin = romp_bin_dir().unwrap();
@@ -44,7 +44,7 @@ fn of_what_is_timed_by_sample() {
             let ran = run(&fixture, &program, &environment).unwrap();
             let profile = ran.profile().unwrap();
             let case = format!("{compiler}, {threads} threads, {budget}");
-            // How fast the machine is decides which of them are sampled.
+            // Which constructs are sampled depends on the speed of the machine.
             let notes = profile.run.notes.iter();
             let notes: Vec<_> = notes
                 .filter(|note| !note.contains("(ROMP_BUDGET; "))
@@ -98,13 +98,13 @@ fn printed(stdout: &str) -> BTreeMap<String, u64> {
     let words = stdout.lines().filter_map(|line| line.split_once(' '));
     words
         .map(|(kind, count)| (kind.to_owned(), count.parse().unwrap()))
-        // What a compiler does not know is not executed.
+        // Constructs that a compiler does not know are not executed.
         .filter(|(_, count)| *count > 0)
         .collect()
 }
 
-/// Requests for chunks of 4 of 400,000 iterations. One of 61 is told for all, so that each
-/// thread may be off by one period.
+/// Requests for chunks of 4 of 400,000 iterations. One in 61 is recorded and stands for all, so
+/// each thread's count may be off by one period.
 #[test]
 fn chunks_are_counted_where_they_are_asked_for() {
     let bin = romp_bin_dir().unwrap();
@@ -117,7 +117,7 @@ fn chunks_are_counted_where_they_are_asked_for() {
         let fixture = Fixture::read(&format!("counts/{fixture}")).unwrap();
         let found = Compiler::find(compiler).unwrap();
         let program = build(&fixture, &found, std, Build::Instrumented(&bin)).unwrap();
-        // LLVM's runtime hands a thread that is alone all at once.
+        // LLVM's runtime hands a single thread all iterations at once.
         let few = if compiler == "clang" { 2 } else { 1 };
         for threads in [few, 3] {
             let case = format!("{compiler}, {threads} threads");
@@ -146,8 +146,8 @@ fn chunks_are_counted_where_they_are_asked_for() {
     }
 }
 
-/// The wait at the end of what could be cancelled is told by the runtime's barrier. Nobody
-/// passes it sooner for that.
+/// The wait at the end of a construct that could be cancelled is measured by the runtime's
+/// barrier. No thread passes that barrier too early.
 #[test]
 fn the_barriers_of_what_could_be_cancelled_are_measured() {
     let bin = romp_bin_dir().unwrap();
@@ -179,7 +179,7 @@ fn the_barriers_of_what_could_be_cancelled_are_measured() {
     }
 }
 
-/// A static runtime has its own barrier, of which nothing is told.
+/// A static runtime has its own barrier, which is not measured.
 #[test]
 fn a_static_runtime_keeps_its_barrier() {
     let bin = romp_bin_dir().unwrap();

@@ -7,7 +7,8 @@ use tests::ends::compare_all;
 use tests::ends::conditions::Condition;
 use tests::ends::ways::Way;
 
-/// Ways and conditions that a few runs include, each with the other one's simplest.
+/// The combinations for a few runs: each basic way under the simplest condition, and each
+/// basic condition with the simplest way.
 fn is_basic(way: &Way, condition: &Condition) -> bool {
     let is_plain = condition.word == "none" && condition.output.is_none();
     way.is_basic && is_plain || condition.is_basic && way.word == "return"

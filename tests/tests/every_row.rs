@@ -1,5 +1,5 @@
-//! No directive without a fixture: every row of the table stands in a program
-//! of each language family that has it.
+//! Every directive has a fixture: each row of the table occurs in a program of each
+//! language family that has it.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking.
 
@@ -35,7 +35,7 @@ fn rows_in(folders: &[&str]) -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// Every row that a language has stands in some fixture.
+/// Every row that a language has occurs in some fixture.
 fn all_are_in(language: Language, folders: &[&str]) {
     let found = rows_in(folders);
     let missing: Vec<&str> = DIRECTIVES

@@ -41,7 +41,7 @@ fn export(path: &Path, format: &str) -> PathBuf {
     output
 }
 
-/// How often a counter is told of.
+/// The number of records of counters.
 #[derive(Default)]
 struct Told(usize);
 
@@ -97,14 +97,14 @@ fn entered(trace: &Trace) -> BTreeMap<String, u64> {
         let region = trace.region(*region).unwrap();
         let place = &region.begin;
         let name = format!("{} {}:{}", region.region_type, place.file, place.first);
-        // A team's fork is told beside its members.
+        // A team's fork is a slice of its own beside those of its members.
         let forks = parts[PseudoRegion::Seq as usize].count;
         *entered.entry(name).or_default() += parts[PseudoRegion::Main as usize].count + forks;
     }
     entered
 }
 
-/// What is open on a lane, and the arrows between lanes.
+/// The open slices on each lane, and the arrows between lanes.
 #[derive(Default)]
 struct Lanes {
     open: BTreeMap<u64, Vec<f64>>,

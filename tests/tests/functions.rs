@@ -13,7 +13,7 @@ use profile::region_kind::RegionKind;
 use tests::invariants;
 use tests::toolchain::romp_bin_dir;
 
-/// A wrapper, the variable that chooses its compiler, and one.
+/// A wrapper, the variable that chooses its compiler, and a compiler.
 type Compiler = (&'static str, &'static str, &'static str);
 
 const C: [Compiler; 2] = [("rompcc", "ROMP_CC", "gcc"), ("rompcc", "ROMP_CC", "clang")];
@@ -87,7 +87,7 @@ fn counts(profile: &Profile) -> BTreeMap<&str, u64> {
     counts
 }
 
-/// All call paths, with kinds for what is no function; those of recursion once.
+/// All call paths, with kinds for regions that are no functions; paths of recursion once.
 fn paths(profile: &Profile) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for node in &profile.nodes {
@@ -181,7 +181,7 @@ fn exceptions_leave_functions_without_harm() {
         ] {
             assert!(found.iter().any(|found| found == path), "{case} {found:?}");
         }
-        // What an exception has left does not pile up.
+        // Functions that an exception has left do not pile up on the call paths.
         let under = |path: &String| path.contains("check/") || path.contains("deeper/body");
         assert!(!found.iter().any(under), "{case} {found:?}");
         for (name, count) in [("body", 20), ("physics::check", 20)] {

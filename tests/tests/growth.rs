@@ -1,7 +1,7 @@
 //! Texts that repeat one shape are instrumented however often it is repeated.
 //!
-//! How time grows is measured by `examples/growth.rs`. Here no time is asserted: what
-//! grew with the square of the text would not end within the deadline of any test run.
+//! `examples/growth.rs` measures how time grows. This test asserts no time: work that grew
+//! with the square of the text would not end within the deadline.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking.
 
@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use tests::growth::{DIALECTS, shapes};
 
-/// Far longer than all of it takes.
+/// Far longer than the work takes.
 const DEADLINE: Duration = Duration::from_secs(600);
 
-/// The stack of a thread on systems that give little.
+/// The stack of a thread on systems with small stacks.
 const STACK: usize = 2 << 20;
 
 /// Runs something on a small stack; fails if it does not end.
@@ -38,7 +38,7 @@ fn every_shape_is_survived() {
     for dialect in DIALECTS {
         within_deadline(|| {
             for shape in shapes().filter(|shape| shape.dialect.name == dialect.name) {
-                // The test's output names the shape that was not survived.
+                // If the test crashes, its output names the shape.
                 println!("{shape}");
                 shape.work(shape.text(12));
             }
@@ -46,8 +46,7 @@ fn every_shape_is_survived() {
     }
 }
 
-/// Shapes that were looked at in time that grew with the square of their number, or on a
-/// stack that grew with it.
+/// Shapes whose time once grew with the square of their number, or whose stack grew with it.
 #[rustfmt::skip]
 const MANY: &[(&str, &str)] = &[
     ("C, in a construct, Openings: (\"[[\"", "unclosed brackets"),
@@ -84,7 +83,7 @@ fn many_of_a_shape_are_looked_at_in_time() {
     });
 }
 
-/// What stands in brackets, conditions or constructs is followed without recursion.
+/// The contents of brackets, conditions and constructs are followed without recursion.
 #[test]
 fn no_depth_exhausts_the_stack() {
     within_deadline(|| {

@@ -66,8 +66,8 @@ fn defined(library: &Path, more: &[&str]) -> Outcome<BTreeSet<String>> {
     Ok(names.map(str::to_owned).collect())
 }
 
-/// Nothing but our interface is visible, since another Rust library in a program
-/// brings the same names; and all of it is, for each language.
+/// Only our interface is visible, since another Rust library in a program brings the same
+/// names. All of the interface is visible, for each language.
 #[test]
 fn the_archive_shows_the_interface_and_nothing_else() {
     let folder = romp_bin_dir().and_then(|bin| install(&bin)).unwrap();
@@ -83,11 +83,11 @@ fn the_archive_shows_the_interface_and_nothing_else() {
         assert!(shown.contains(name), "{name}: {shown:?}");
     }
     let shared = defined(&library.join("libpomp.so"), &["-D"]).unwrap();
-    // The system's calls are only needed where names are settled at run time.
+    // The system calls' own names are needed only where names are resolved at run time.
     let system = |name: &&String| name.starts_with("romp_system_");
     assert_eq!(shared.difference(&shown).find(|name| !system(name)), None);
     assert_eq!(shown.iter().find(system), None);
-    // These stand in for functions of others, where the program has none.
+    // These replace functions of other libraries, unless the program has its own.
     let weak = shown.difference(&shared).map(String::as_str);
     let asks_for_a_chunk = |name: &&str| {
         name.starts_with("__kmpc_dispatch_next_")
@@ -132,7 +132,7 @@ fn the_archive_shows_the_interface_and_nothing_else() {
     );
 }
 
-/// Names that ISO C leaves to programs, which Rust's library has another use for.
+/// Names that ISO C leaves to programs, but that Rust's library uses for system calls.
 const WITH_NAMES_OF_THE_SYSTEM: &str = "#include <stdio.h>
 int writev, poll[3], pause, getpid, statx, mkdir, unlink;
 void read(const char *name, int number) { printf(\"%s %d\\n\", name, number); }
@@ -192,7 +192,7 @@ int main(void) {
 }
 ";
 
-/// A program that writes behind its arrays meets there what it meets without us.
+/// A program that writes behind its arrays meets the same data there as without us.
 #[test]
 fn the_library_takes_nothing_from_the_program_s_heap() {
     let folder = romp_bin_dir().and_then(|bin| install(&bin)).unwrap();
@@ -210,7 +210,7 @@ fn the_library_takes_nothing_from_the_program_s_heap() {
     assert!(here.join("heap.0.romp.json").is_file());
 }
 
-/// References within the object keep its own names, which stand in each program.
+/// References within the object keep the object's own names in each program's symbol table.
 #[test]
 fn the_archives_own_names_are_short() {
     let folder = romp_bin_dir().and_then(|bin| install(&bin)).unwrap();
@@ -237,7 +237,7 @@ fn the_debian_package_holds_an_installation() {
         .arg(folder.path())
         .arg("--bin-dir")
         .arg(romp_bin_dir().unwrap())
-        // A test build's commands are large.
+        // The commands of a test build are large, and compressing them takes long.
         .env("DPKG_DEB_COMPRESSOR_TYPE", "none")
         .output()
         .unwrap();

@@ -18,7 +18,7 @@ fn include(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// The functions that do more than to report an event of a descriptor's region.
+/// The functions that do more than report an event of a descriptor's region.
 #[rustfmt::skip]
 const OTHERS: &[&str] = &[
     "Register_table", "Parallel_fork_team", "Parallel_begin_team", "Parallel_fork",

@@ -1,5 +1,5 @@
-//! No JSON file of the repository says one thing twice: readers take the last, people the
-//! first.
+//! No object in a JSON file of the repository has a key twice: programs would take the last
+//! value, and people the first.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 

@@ -37,8 +37,8 @@ fn library() -> &'static str {
     found.unwrap_or_else(|| panic!("libotf2 is not installed: run tests/setup"))
 }
 
-/// What otf2-print shows: entered regions, and the time to their ends. Also those
-/// that stood in or around themselves: the statistics count such time once.
+/// What otf2-print shows: entered regions, and the time to their ends. Also the regions that
+/// were nested in themselves, whose time the statistics count only once.
 fn printed(archive: &Path) -> (Spans, BTreeSet<String>) {
     let output = Command::new("otf2-print").arg(archive).output().unwrap();
     assert!(
@@ -130,7 +130,7 @@ fn counted(trace: &Trace) -> Spans {
                 PseudoRegion::Seq => " (fork to join)",
                 PseudoRegion::Body => " (body)",
                 PseudoRegion::Ibarr => " (implicit barrier)",
-                // A worker's way into its team has no event of its own.
+                // There is no event for a worker's way into its team.
                 PseudoRegion::Enter | PseudoRegion::Exit => continue,
             };
             if span.count > 0 {
@@ -175,9 +175,9 @@ fn its_own_readers_see_the_counts_and_times_of_the_trace() {
         for (region, (count, ns)) in wanted {
             let (seen, time) = read[&region];
             assert_eq!(seen, count, "{name}: {region}");
-            // The statistics give a member the time from fork to join, which has no
-            // event there: its body and barrier tell. Begins and ends are whole
-            // nanoseconds there.
+            // The statistics count a member's time from fork to join, for which an archive
+            // has no events: it has those of the body and the barrier. In an archive, begins
+            // and ends are whole nanoseconds.
             let is_member = region.starts_with("parallel") && !region.contains(" (");
             assert!(
                 is_member || recursive.contains(&region) || time.abs_diff(ns) <= 2 * count,

@@ -1,5 +1,5 @@
-//! A program that is a tool of its own OpenMP runtime (OMPT) and so sees what is done
-//! to its constructs.
+//! A program that is a tool of its own OpenMP runtime (OMPT), and so sees how its constructs
+//! were changed.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking.
 
@@ -28,7 +28,7 @@ fn built_and_run(command: &mut Command) -> Output {
     run.unwrap()
 }
 
-/// GCC's runtime tells no tool of anything.
+/// Only with Clang, since GCC's runtime does not support tools.
 #[test]
 fn a_tool_of_its_own_ends_as_it_does_without() {
     let plain = built_and_run(&mut Command::new("clang"));

@@ -1,5 +1,5 @@
-//! The page in a real browser: Chromium, driven by playwright. What is checked stands in
-//! `tests/page`; here are the runs that it is made of.
+//! The page in a real browser: Chromium, driven by playwright. The checks are in
+//! `tests/page`; this file makes the runs for the pages.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -33,7 +33,7 @@ fn saved(name: &str) -> Profile {
 /// A file that stands beside each page.
 const SOURCE: &str = "source.c";
 
-/// A folder with the page of a run, and what the page is held to.
+/// A folder with the page of a run, and the data that the page is compared with.
 fn folder_of(profile: &Profile, others: &[Profile]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let report = Report::new(profile);
@@ -80,7 +80,7 @@ fn check(name: &str, profile: &Profile) -> String {
     in_browser(name, folder.path())
 }
 
-/// Whether tests/setup could not get the tools; says of a test that it is not run.
+/// Whether tests/setup could not get the tools. If so, prints that the test is not run.
 fn are_tools_missing(test: &str) -> bool {
     let missing = root().join("target/page/unavailable").exists();
     if missing {
@@ -177,7 +177,7 @@ fn it_fits_into_screens_of_all_sizes() {
     check("sizes", &saved("mixed"));
 }
 
-/// There is more than a small screen shows.
+/// The page holds more than a small screen shows.
 #[test]
 fn it_can_be_read_light_dark_and_on_paper() {
     check("appearance", &generated(120, 8));
@@ -212,12 +212,13 @@ fn what_changed_is_told_from_noise() {
     in_browser("compare", folder.path());
 }
 
-/// A folder with the page of a program and its trace, and what the page is held to.
+/// A folder with the page of a program and its trace, and the data that the page is compared
+/// with.
 fn traced(program: &str) -> tempfile::TempDir {
     traced_as(program, program, &[])
 }
 
-/// The same, of a program whose file is called otherwise, run with arguments.
+/// The same for a program whose file gets another name, run with arguments.
 fn traced_as(program: &str, name: &str, arguments: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let source = fixtures().join("trace").join(program);
@@ -279,7 +280,7 @@ fn a_map_tells_what_iterations_cost() {
     in_browser("iterations", folder.path());
 }
 
-/// An attempt to be more than text, as the name of something.
+/// A name that tries to inject a script into the page.
 fn attempt(field: &str) -> String {
     format!(
         "<img src=x alt={field} onerror=window.harmed=1></script><script>window.harmed=1</script>\"' onload='window.harmed=1"
@@ -423,7 +424,7 @@ fn generated(regions: usize, threads: usize) -> Profile {
     profile
 }
 
-/// The page alone is written, and opened: how large it is.
+/// Writes only the page, opens it, and returns its size in bytes.
 fn opened(profile: &Profile) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
@@ -439,8 +440,8 @@ fn a_page_of_300_regions_by_64_threads_is_below_a_megabyte() {
     assert!(opened(&generated(300, 64)) < 1_000_000);
 }
 
-/// The cells take all the room that they may have already with a fifth of 10,000 regions by
-/// 256 threads.
+/// A fifth of 10,000 regions by 256 threads is enough: their cells already take all the room
+/// that cells may have.
 #[test]
 fn a_page_of_a_large_run_is_below_5_megabytes() {
     let size = opened(&generated(2_000, 256));

@@ -1,5 +1,4 @@
-//! Other instrumenters, libraries and tools: each can take the place of one of
-//! our parts.
+//! Other instrumenters, libraries and tools: each can take the place of a part of Romp.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -62,7 +61,7 @@ fn bin() -> PathBuf {
     romp_bin_dir().unwrap().canonicalize().unwrap()
 }
 
-/// What a library of POMP2 must be told by `all_of_pomp2.c`.
+/// The calls that a library for POMP2 must get from `all_of_pomp2.c`.
 const TOLD: &str = "\
 Atomic_enter 5, Atomic_exit 5, Barrier_enter 3, Barrier_exit 3, Begin 1, Critical_begin 6, \
 Critical_end 6, Critical_enter 6, Critical_exit 6, Destroy_lock 1, End 1, Flush_enter 3, \
@@ -97,7 +96,7 @@ fn pomp2_tells_any_library_what_happens() {
                 .args(["opari2", "--omp-task-untied=keep", "--omp-nodecl"])
                 .arg(&source),
         );
-        // As OPARI2 names it.
+        // The name that OPARI2 gives its output.
         let output = match suffix.strip_prefix('f') {
             Some(form) => format!("source.mod.F{form}"),
             None => format!("source.mod.{suffix}"),
@@ -113,7 +112,7 @@ fn pomp2_tells_any_library_what_happens() {
                     "-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-o", "program",
                 ])
                 .args([&output, "library.o"])
-                // The user's directives stay where they are.
+                // The user's `pomp` directives stay in the text.
                 .args((compiler != "gfortran").then_some("-Wno-unknown-pragmas")),
         );
         let printed = place.run(&mut place.program());
@@ -123,7 +122,7 @@ fn pomp2_tells_any_library_what_happens() {
     }
 }
 
-/// A source through `romp opari2` with an option: what that says, and the output.
+/// Instruments a source by `romp opari2` with an option; returns its messages and output.
 fn through_opari2(option: &str, suffix: &str) -> (std::process::Output, String) {
     let place = Folder::new();
     let source = format!("source.{suffix}");
@@ -158,13 +157,13 @@ fn opari2s_options_for_tasks_do_what_they_say() {
         assert!(output.status.success(), "{suffix}");
         let tasks = text.lines().filter(|line| line.contains("omp task"));
         assert!(tasks.clone().all(|line| line.contains("omp taskwait")));
-        // Its end, too.
+        // The directive that ends the task is removed, too.
         assert!(!text.contains("omp end task"), "{text}");
         assert_eq!(tasks.count(), 1, "{text}");
     }
 }
 
-/// Libraries end the program where the end of a task never comes.
+/// Libraries end the program if the end of a task never comes.
 #[test]
 fn a_task_that_cancels_its_group_is_left_alone() {
     let place = Folder::new();
@@ -176,8 +175,8 @@ fn a_task_that_cancels_its_group_is_left_alone() {
     assert_eq!(text.matches("{ POMP2_Task_begin(").count(), 1, "{text}");
 }
 
-/// Score-P instruments functions, too, but those whose names begin so: what such a
-/// function reports is not over when it returns.
+/// Score-P instruments functions, too, but must leave out those that Romp adds: the events
+/// that such a function reports are not over when it returns.
 #[test]
 fn functions_that_are_added_in_fortran_are_known_by_their_names() {
     let (_, text) = through_opari2("--nosrc", "f90");
@@ -189,7 +188,7 @@ fn functions_that_are_added_in_fortran_are_known_by_their_names() {
     }
 }
 
-/// Score-P's command asks for this, and has no functions for marked regions then.
+/// Score-P's command asks for this; its library then has no functions for marked regions.
 #[test]
 fn the_directives_of_pomp_can_be_left() {
     for suffix in ["c", "f90"] {
@@ -205,7 +204,7 @@ fn the_directives_of_pomp_can_be_left() {
     }
 }
 
-/// TAU's command for compilers asks for this by default, and reads the output next.
+/// TAU's compiler commands ask for this by default, and process the output further.
 #[test]
 fn pomp2_without_line_markers() {
     for (compiler, suffix, made) in [("gcc", "c", "c"), ("gfortran", "f90", "F90")] {
@@ -219,7 +218,7 @@ fn pomp2_without_line_markers() {
                 .arg(&source),
         );
         let output = format!("source.mod.{made}");
-        // Score-P's command removes it, and fails where it can't.
+        // Score-P's command removes this file, and fails if it can't.
         assert!(place.0.path().join(source + ".opari.inc").exists());
         let text = std::fs::read_to_string(place.0.path().join(&output)).unwrap();
         let mut lines = text.lines();
@@ -228,7 +227,7 @@ fn pomp2_without_line_markers() {
     }
 }
 
-/// A library of others, with the registration that their script makes; it ends
+/// OPARI2's own library, with the registration that its script makes. It ends
 /// the program at a text that it does not understand.
 #[test]
 fn pomp2_links_with_the_library_of_opari2() {
@@ -257,8 +256,8 @@ fn pomp2_links_with_the_library_of_opari2() {
     }
 }
 
-/// The same regions with the same counts, whoever has instrumented; see the
-/// script for what is compared and which differences are explained.
+/// The same regions with the same counts, whichever tool has instrumented. The script says
+/// what is compared and which differences are explained.
 fn compare(tool: &str) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("opari");
     let output = Command::new(script)
@@ -287,8 +286,8 @@ fn what_calls_pomp2_gives_the_same_profile() {
     compare("pomp2");
 }
 
-/// A program that has linked the shared library takes what is there when it
-/// runs; one that has linked the archive has its library for good.
+/// A program linked with the shared library uses the library that is there when it
+/// runs; one linked with the archive keeps its library.
 #[test]
 fn the_library_can_be_swapped_where_it_is_shared() {
     for (library, swapped) in [("libpomp.so", true), ("libpomp.a", false)] {
@@ -308,8 +307,8 @@ fn the_library_can_be_swapped_where_it_is_shared() {
     }
 }
 
-/// A library that has three functions, linked or loaded in every way: those are called,
-/// and the program does what it does without.
+/// A library that has three functions, linked or loaded in every way: these are called,
+/// and the program does the same as without the library.
 #[test]
 fn a_library_with_some_of_the_functions_is_enough() {
     let rest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pomp-runtime/include/pomp_rest.c");
@@ -376,7 +375,7 @@ fn a_library_with_some_of_the_functions_is_enough() {
     }
 }
 
-/// Objects that another command links export as much as the wrapper's.
+/// Programs that another command links export as much as those that the wrapper links.
 #[test]
 fn a_collector_finds_the_interface_however_the_program_was_linked() {
     let folder = install(&bin()).unwrap();
@@ -403,7 +402,7 @@ fn a_collector_finds_the_interface_however_the_program_was_linked() {
     }
 }
 
-/// Bit 2 is work, bit 7 a reduction.
+/// In the printed masks, bit 2 is work and bit 7 a reduction.
 #[test]
 fn reductions_are_a_state_of_their_own() {
     for compiler in ["gcc", "clang"] {
@@ -420,7 +419,7 @@ fn reductions_are_a_state_of_their_own() {
     }
 }
 
-/// Where the runtime is linked statically its own functions are taken.
+/// Where the runtime is linked statically, its own functions are used.
 #[test]
 fn reductions_are_right_where_the_runtime_is_linked_statically() {
     let folder = Folder::new();
@@ -454,7 +453,7 @@ fn a_collector_that_is_preloaded_is_told_everything() {
         let told = place.run(place.program().env("LD_PRELOAD", collector));
         // Fork, join; begin and end of idleness, implicit and explicit barriers, locks, critical
         // sections, waiting for ordered parts, masters, singles, ordered parts, atomics. Each of
-        // the two workers is idle before its first team, and is not heard of behind the last.
+        // the two workers is idle before its first team, and reports nothing after the last.
         let expected = "85\n5 5 10 10 45 43 30 30 15 15 15 15 30 30 5 5 5 5 30 30 15 15\n";
         assert_eq!(told, expected, "{compiler} {library}");
         assert!(place.has_profile());

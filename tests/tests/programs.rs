@@ -34,8 +34,8 @@ const fn about(share: f64) -> Expected {
 /// A share of waiting where there must be next to none.
 const NONE: Expected = about(0.0);
 
-/// Measurements of one program before a wrong share counts: sleeping threads wake up late
-/// where the machine has other work.
+/// Measurements of one program before a wrong share fails the test: sleeping threads wake up
+/// late if the machine has other work.
 const ATTEMPTS: usize = 3;
 
 /// Held for writing by a measured run and for reading by builds: no compiler of
@@ -58,7 +58,7 @@ fn each_compiler(name: &str, check: impl Fn(&Measured) -> Result<(), Fault>) {
     }
 }
 
-/// What a check gives for a measured run of a program built with a compiler.
+/// The result of a check for a measured run of a program built with a compiler.
 fn checked<T>(
     name: &str,
     compiler: &str,
@@ -72,7 +72,7 @@ fn checked<T>(
     })
 }
 
-/// Builds both; gives the measured program and what the plain one printed.
+/// Builds both; returns the measured program and the output of the plain one.
 fn build_both(fixture: &Fixture, compiler: &str) -> Outcome<(Program, String)> {
     let _machine = MACHINE.read().map_err(|e| e.to_string())?;
     let bin = romp_bin_dir()?;
@@ -131,7 +131,7 @@ impl Measured<'_> {
     }
 }
 
-/// A sentence about what isn't as it must be, as an error.
+/// Returns the sentence as an error if the condition does not hold.
 fn require(holds: bool, sentence: impl FnOnce() -> String) -> Outcome<()> {
     if holds { Ok(()) } else { Err(sentence()) }
 }
@@ -176,7 +176,7 @@ fn triangular() {
         let dynamic = of("static void triangle_dynamic(void)")?;
         measured.blames(&fixed)?;
         about(96.0 / 232.0).compare("wait, static", fixed.exit_wait())?;
-        // One iteration that goes to another thread than worked out costs 0.03.
+        // One iteration that goes to another thread than in the comment's sums costs 0.03.
         Expected {
             share: 0.0,
             within: 0.15,
@@ -395,7 +395,7 @@ fn quicksort() {
     }
 }
 
-/// Gives how often the critical sections were executed.
+/// Returns how often the critical sections were executed.
 fn global_stack(measured: &Measured) -> Result<u64, Fault> {
     let printed = measured.ran.stdout();
     let pushes: Option<u64> = printed.split(' ').find_map(|word| word.parse().ok());
@@ -411,8 +411,8 @@ fn global_stack(measured: &Measured) -> Result<u64, Fault> {
         .sum(Main)
         .count;
     require(pop >= push, || format!("{pop} executions for {push} pops"))?;
-    // About half by the times that the program asks for; on a loaded machine
-    // those who hold the stack sleep longer, and everybody else queues longer.
+    // About half by the times that the program asks for. On a loaded machine the threads
+    // that hold the stack sleep longer, and all others queue longer.
     Expected {
         share: 0.65,
         within: 0.25,

@@ -1,6 +1,6 @@
-//! Builds with real tools, in which nothing changes but the compiler's name: what
-//! they make behaves as without us, and is measured. With a broken instrumenter
-//! they still succeed, and say so; strictly, they fail.
+//! Builds with real tools, in which only the compiler's name changes: the programs
+//! behave as without us, and are measured. With a broken instrumenter the builds still
+//! succeed, and warn; with `ROMP_STRICT=1` they fail.
 //!
 //! Everything runs from an installation that was moved after it was made.
 
@@ -54,7 +54,7 @@ fn plain(project: &Project, [cc, cxx]: [&str; 2]) -> Outcome<Built> {
     project.build(&path, &settings)
 }
 
-/// Builds with our commands in front of everything.
+/// Builds with our commands first on the `PATH`.
 fn measured(
     project: &Project,
     [cc, cxx]: [&str; 2],

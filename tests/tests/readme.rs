@@ -1,5 +1,5 @@
-//! The README's first example, pasted as a reader would: it builds, runs, and is
-//! told what the README shows.
+//! The README's first example, pasted as a reader would: it builds, runs, and prints
+//! what the README shows.
 
 // The lint lets tests unwrap, but not what helps them.
 #![allow(clippy::unwrap_used)]
@@ -17,7 +17,7 @@ fn block(fence: &str) -> String {
     rest.split_once("\n```").unwrap().0.to_owned()
 }
 
-/// Its words, with each number replaced: times differ from run to run.
+/// The words of a text, with each number replaced: times differ from run to run.
 fn words_without_numbers(text: &str) -> Vec<String> {
     let word = |word: &str| match word.trim_start_matches('(').parse::<f64>() {
         Ok(_) => "N".to_owned(),

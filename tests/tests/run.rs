@@ -1,6 +1,6 @@
-//! Programs that were not built with Romp, run by `romp run`: they behave as without it,
-//! and their profiles are those of the same programs built with `rompcc`, but for what
-//! cannot be seen from outside.
+//! Programs that were not built with Romp, run by `romp run`. They behave as without it,
+//! and their profiles are those of the same programs built with `rompcc`, but for things
+//! that cannot be seen from outside.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -28,8 +28,8 @@ fn count(profile: &Profile, kind: K) -> u64 {
         .sum()
 }
 
-/// What a program built with us says of its own counts, which are those of the profile of
-/// such a program (`counts.rs`).
+/// The counts that a program prints of its own constructs. They equal those in the profile of
+/// the program built with us (`counts.rs`).
 fn printed(stdout: &[u8]) -> BTreeMap<String, u64> {
     let text = String::from_utf8_lossy(stdout).into_owned();
     let words = text.lines().filter_map(|line| line.split_once(' '));
@@ -84,19 +84,19 @@ fn a_loop_of_which_the_runtime_gives_no_address_is_measured() {
     assert_eq!(unknown.count(), 1);
 }
 
-/// What `romp diff` knows a region by.
+/// The key by which `romp diff` matches regions.
 fn identity(region: &Region) -> (K, String, [u32; 2], Option<String>) {
     (
         region.kind,
         region.file.rsplit('/').next().unwrap().to_owned(),
         region.begin,
-        // Of a call the statement is as good as its place.
+        // Lock calls are matched by their place, since the statement adds nothing.
         region.directive.clone().filter(|_| region.kind != K::Lock),
     )
 }
 
-/// Of the regions that are said for certain none is wrong, and these are most: the
-/// construct is the one that the same program has when it is built with us.
+/// Most regions are mapped to a construct without doubt, and none of these wrongly: the
+/// same program built with us has the same constructs.
 #[test]
 fn regions_are_those_of_the_source() {
     let place = Place::new();
@@ -181,7 +181,7 @@ fn the_documentation_lists_what_cannot_be_seen() {
 
 const COMPILERS: [&str; 2] = ["gcc", "clang"];
 
-/// Programs that do what runtimes keep words of their own for, or that tools die of.
+/// Programs with rare uses of the runtimes, or with things that make tools crash.
 #[test]
 fn traps_do_no_harm() {
     for compiler in COMPILERS {
@@ -221,7 +221,7 @@ fn teams_of_are_tied(compiler: &str) {
     }
     assert_eq!(count(&profile, K::Critical), 12 + 256 + 500);
     assert_eq!(count(&profile, K::Barrier), 12);
-    // That of the outermost teams of three, of those of 256, and of 200 of up to four.
+    // The members of the outermost teams of three, of those of 256, and of 200 of up to four.
     assert_eq!(count(&profile, K::Parallel), 3 + 6 + 12 + 256 + 500);
 }
 
@@ -253,7 +253,7 @@ fn a_plugin_s_own_runtime_is_found() {
     }
 }
 
-/// A runtime of GCC's and one of LLVM's in one process: each is measured as by itself.
+/// GCC's runtime and LLVM's in one process: each is measured as if it were alone.
 #[test]
 fn two_runtimes_are_both_measured() {
     let place = Place::new();
@@ -292,7 +292,7 @@ fn processes_are_profiles_of_their_own() {
     }
 }
 
-/// A tool for the collector interface finds what answers it in any program.
+/// A tool for the collector interface finds the interface in any program.
 #[test]
 fn collectors_are_answered() {
     for compiler in COMPILERS {
@@ -316,7 +316,7 @@ fn collectors_are_answered() {
             "{compiler}: {stacks}"
         );
         assert!(count(&place.profile("app"), K::Parallel) > 0);
-        // A process without a runtime has nothing to tell.
+        // A process without a runtime has no events for the collector.
         let alone = place.romp_run(&["sh", "-c", "exit 3"], &settings);
         let said = String::from_utf8_lossy(&alone.stderr).into_owned();
         assert_eq!(alone.status.code(), Some(3), "{said}");
@@ -382,7 +382,7 @@ fn what_cannot_be_measured_is_told_in_one_line() {
     }
 }
 
-/// Says the same where the runtime can't be reached.
+/// If the runtime can't be reached, the same line is printed.
 #[test]
 fn a_runtime_out_of_reach_is_told_in_one_line() {
     let place = Place::new();
@@ -412,7 +412,7 @@ fn a_program_with_lent_rights_is_refused() {
     let place = Place::new();
     let own = std::os::unix::fs::MetadataExt::uid(&fs::metadata("/proc/self").unwrap());
     let lent = match own {
-        // Whoever may do all has no rights lent, but may lend others'.
+        // Root can't get more rights, but can make a program that runs as another user.
         0 => {
             const NOBODY: u32 = 65_534;
             let lent = place.path("lent");
@@ -483,18 +483,19 @@ fn loops_that_are_spread_without_the_runtime_are_seen_with_the_source() {
     };
     assert_eq!(of(K::Loop), [11, 14], "{:?}", profile.regions);
     assert_eq!(of(K::ParallelLoop), [19]);
-    // What the user asks is no loop, and its barrier is a barrier.
+    // A call of omp_get_thread_num by the user is no loop, and its barrier is a barrier.
     assert_eq!(of(K::Barrier), [17, 27]);
     assert_eq!(count(&profile, K::Loop), 6);
     for node in &profile.nodes {
         let region = &profile.regions[node.region];
         for row in node.rows.iter().filter(|_| region.kind == K::Loop) {
-            // The compiler asks once for both loops: of neither more than that is certain.
+            // The compiler asks for the thread's number once for both loops, so only the barrier
+            // of each is certain.
             assert_eq!(row.ibarr.count, 1, "{row:?}");
             assert!(row.main.ns >= row.body.ns + row.ibarr.ns);
         }
     }
-    // Without the source nobody knows which of both it was.
+    // Without the source the two can't be told apart.
     place.build("gcc", "run/static_loops.c", &["-O2"], "bare");
     place.romp_run(&["./bare"], &[]);
     let bare = place.profile("bare");

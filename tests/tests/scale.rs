@@ -10,7 +10,7 @@ use tests::retries;
 use tests::shares::Fault;
 use tests::toolchain::romp_bin_dir;
 
-/// Runs before a wrong share counts: another program may take the processors meanwhile.
+/// Runs before a wrong share fails the test: another program may take the processors meanwhile.
 const ATTEMPTS: usize = 5;
 
 /// Builds a program, and runs it with 1 and 2 threads.

@@ -58,11 +58,11 @@ fn every_input_compiles_as_it_does_without() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
-/// What the compiler says with us and does not say without, or the other way.
+/// The messages that the compiler gives only with us, or only without us.
 fn difference(fixture: &Fixture, compiler: &Compiler, bin: &Path) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let (wrapper, _) = compiler.wrapper();
-    // Where a directive is left for a reason, that is said, and no error.
+    // If a directive is left alone for a reason, a warning says so, which must be no error.
     let is_left = fixture.header.notes > 0;
     let run = |program: &Path, object: &str| {
         let output = Command::new(program)

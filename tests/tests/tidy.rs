@@ -1,6 +1,6 @@
-//! The house in order: what review would otherwise have to look for in every change.
-//! How long files and functions are, that each module says what it is, that modules don't
-//! form circles, what a part of the code must not know, and that documents name what is there.
+//! Checks of the code that review would otherwise have to make for every change: the lengths
+//! of files and functions, that each module has documentation, that modules don't form
+//! circles, what a part of the code must not know, and that documents name existing things.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -19,14 +19,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sources::{Function, Source, sources};
 
-/// Lines of a file. Who reads it should see what it is about without searching.
+/// Lines of a file. A reader should see the subject of a file without searching.
 const LONGEST_FILE: usize = 600;
 
 /// Lines of a function, from its name to its last brace.
 const LONGEST_FUNCTION: usize = 80;
 
-/// Functions that were longer when the limit was set, with their lines then: they may only
-/// become shorter, and leave this list with the limit.
+/// Functions that were longer when the limit was set, with their lines then. They may only
+/// become shorter, and are removed from this list when they are within the limit.
 const LONGER_FUNCTIONS: &[(&str, &str, usize)] =
     &[("instrumenter/src/cli/run/constructs.rs", "find_calls", 116)];
 
@@ -52,7 +52,7 @@ fn files_and_functions_are_short() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is wrong with the length of something that may have been too long before.
+/// A complaint about the length of something that may have been too long before.
 fn over(what: &str, lines: usize, before: Option<usize>, limit: usize) -> Option<String> {
     match before {
         Some(_) if lines <= limit => {
@@ -79,8 +79,8 @@ fn every_module_says_what_it_is() {
     );
 }
 
-/// Folders whose modules used each other in circles when that was first looked at. The
-/// modules of a crate itself never do; a folder leaves this list with its last circle.
+/// Folders whose modules used each other in circles when this check was introduced. The
+/// top-level modules of a crate never do. A folder is removed from this list with its last circle.
 const FOLDERS_WITH_CIRCLES: &[&str] = &[
     "instrumenter/wrapper",
     "instrumenter/wrapper/route",

@@ -17,8 +17,8 @@ use trace::replay::{Event, Instance, Level, Listener, Open, replay};
 use trace::schedule::Kind;
 use trace::stats::{differences, stats};
 
-/// What is in them, with both compilers: nesting, tasks, locks, regions that are
-/// left early, several initial threads, pauses.
+/// Programs that are traced with both compilers. They have nesting, tasks, locks, regions that
+/// are left early, several initial threads, pauses.
 const FIXTURES: &[&str] = &[
     "c/nested_constructs.c",
     "c/tasks.c",
@@ -61,7 +61,7 @@ fn without_being_asked_nothing_is_traced() {
     assert_eq!(events.files("trace"), Vec::<PathBuf>::new());
 }
 
-/// How many of the events of 100000 flushes on each thread are missing.
+/// The events of 100,000 flushes on each thread, two for each flush.
 const FLUSHES: u64 = 200_000;
 
 #[test]
@@ -79,7 +79,7 @@ fn a_trace_that_is_full_keeps_the_first_events_and_says_how_many_are_missing() {
     let said = format!("{} events are not in the trace", trace.header.dropped);
     assert!(message.contains(&said), "{message}");
     // Fork, join and what each of two threads has: begin, flushes, end of its part; and
-    // the end of the member that forked. The other one is not heard of any more.
+    // the end of the member that forked. The other member reports nothing more.
     let happened = 2 + 2 * (1 + FLUSHES + 1) + 1;
     let recorded = stats.events + trace.header.dropped;
     assert!(recorded >= happened, "{recorded} of {happened}");
@@ -116,7 +116,7 @@ fn a_program_that_is_killed_leaves_a_trace_that_can_be_read() {
     assert!(findings.events > 30_000, "{}", findings.events);
 }
 
-/// A program with many events, and what its latest run left.
+/// A program with many events, and the files that its latest run left.
 struct Events {
     folder: tempfile::TempDir,
 }
@@ -204,7 +204,7 @@ fn every_task_that_is_executed_names_its_creation() {
         for stream in trace.streams() {
             replay(&trace, stream, &mut tasks).unwrap();
         }
-        // The runtime makes the tasks of a taskloop: nothing tells of their creation.
+        // The runtime makes the tasks of a taskloop: there is no event of their creation.
         let of_taskloops = tasks
             .executed
             .iter()
@@ -223,8 +223,8 @@ fn every_task_that_is_executed_names_its_creation() {
     }
 }
 
-/// Every fixture of a folder with its chunks traced: it computes the same, and what
-/// its trace says of loops is true of loops.
+/// Builds and runs every fixture of a folder with its chunks traced. It computes the same,
+/// and the loops in its trace obey the rules for loops.
 fn all_with_chunks(folder: &str, compiler: &str) {
     let compiler = Compiler::find(compiler).unwrap();
     let bin = romp_bin_dir().unwrap();
@@ -285,8 +285,8 @@ fn with_chunks(source: &str, compiler: &str, flags: &[&str]) -> tempfile::TempDi
     folder
 }
 
-/// Runs a program with its trace on, and gives what the chunks of each loop
-/// instance were: first iteration and length, by instance.
+/// Runs a program with its trace on, and returns the chunks of each loop
+/// instance: first iteration and length.
 fn chunks(folder: &tempfile::TempDir, settings: &[(&str, &str)]) -> Vec<(Kind, Vec<(u64, u64)>)> {
     let status = Command::new(folder.path().join("program"))
         .envs([
@@ -320,7 +320,7 @@ fn chunks(folder: &tempfile::TempDir, settings: &[(&str, &str)]) -> Vec<(Kind, V
         .collect()
 }
 
-/// The inner loops of those that are collapsed.
+/// The inner loops of collapsed loops.
 #[derive(Default)]
 struct Inner(BTreeMap<Instance, Level>);
 
@@ -405,7 +405,7 @@ fn every_chunk_of_every_instance_is_seen() {
     }
 }
 
-/// Loops of every shape: a fixture, what builds it, and how many loop instances it
+/// Loops of every shape: a fixture, its compiler and flags, and how many loop instances it
 /// has; of these, one has no iteration in `loops.c` and `loops.f90`.
 #[test]
 fn loops_of_every_shape_have_their_chunks_and_results() {

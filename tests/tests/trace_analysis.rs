@@ -1,4 +1,4 @@
-//! What traces tell of iterations and waits, for programs of which it is known.
+//! What traces tell of iterations and waits, for programs whose behaviour is known.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -16,8 +16,8 @@ use trace::analysis::waits::{Name, Waits, waits};
 use trace::read::Trace;
 use trace::stats::stats;
 
-/// Builds a fixture with chunks, and runs it with its trace on; gives what it printed
-/// and its trace.
+/// Builds a fixture with chunks, and runs it with its trace on; returns its output and its
+/// trace.
 fn traced(name: &str, compiler: &str) -> (tempfile::TempDir, String, PathBuf) {
     let folder = with_chunks(name, compiler);
     let (printed, trace) = ran(&folder, &[], &[]);
@@ -37,7 +37,7 @@ fn with_chunks(name: &str, compiler: &str) -> tempfile::TempDir {
     folder
 }
 
-/// Runs a program with its trace on; gives what it printed and its trace.
+/// Runs a program with its trace on; returns its output and its trace.
 fn ran(
     folder: &tempfile::TempDir,
     arguments: &[&str],
@@ -64,7 +64,7 @@ fn ran(
     (String::from_utf8(ran.stdout).unwrap(), latest)
 }
 
-/// What `romp trace` says of a trace.
+/// The output of `romp trace` for a trace.
 fn said(trace: &Path, arguments: &[&str]) -> String {
     let said = Command::new(romp_bin_dir().unwrap().join("romp"))
         .args(["trace", arguments[0]])
@@ -110,7 +110,7 @@ fn sets_and_tasks_have_the_periods_that_the_source_gives_them() {
         let (_folder, printed, trace) = traced("periods.c", compiler);
         assert_eq!(printed, "216 1 2 3\n");
         said(&trace, &["check"]);
-        // Per set, by loop instance and first iteration, or task: its periods.
+        // The periods of each iteration set (by loop instance and first iteration) or task.
         let mut periods: BTreeMap<String, Vec<(u64, bool)>> = BTreeMap::new();
         let mut ends: BTreeMap<String, u64> = BTreeMap::new();
         for line in said(&trace, &["periods", "--format", "json"]).lines() {
@@ -125,7 +125,7 @@ fn sets_and_tasks_have_the_periods_that_the_source_gives_them() {
                 .entry(which)
                 .or_default()
                 .push((number.unwrap(), is_last.unwrap()));
-            // One thing at a time: a member of the team of one is its parent's thread.
+            // A thread's periods don't overlap. The member of a team of one counts as its parent.
             let thread: String = line["thread"].as_str().unwrap().chars().take(4).collect();
             let (from, to) = (line["from"].as_u64().unwrap(), line["to"].as_u64().unwrap());
             let before = ends.insert(thread, to).unwrap_or_default();
@@ -144,7 +144,7 @@ fn sets_and_tasks_have_the_periods_that_the_source_gives_them() {
             .iter()
             .map(|((place, n), sets)| (place.as_str(), *n, *sets))
             .collect();
-        // Four outer sets of two iterations: in front of, between and behind four loops.
+        // Four outer sets of two iterations: before, between and after four loops.
         let expected = [
             ("periods.c:12", 5, 4),
             ("periods.c:17", 1, 8),
@@ -188,8 +188,8 @@ fn the_iterations_that_cost_most_are_named_by_number() {
     );
 }
 
-/// A sparse LU decomposition by loops with two schedules and by tasks: the same result,
-/// and in each trace what explains its speed.
+/// A sparse LU decomposition by loops with two schedules and by tasks. All have the same
+/// result, and each trace shows the reason for its speed.
 #[test]
 fn a_sparse_decomposition_shows_why_one_way_is_faster() {
     const BLOCKS: u64 = 10;
@@ -199,8 +199,8 @@ fn a_sparse_decomposition_shows_why_one_way_is_faster() {
         let (by_one, dynamic) = ran(&folder, &["loops"], &[("OMP_SCHEDULE", "dynamic,1")]);
         let (by_tasks, tasks) = ran(&folder, &["tasks"], &[]);
         assert_eq!((&by_one, &by_tasks), (&printed, &printed));
-        // Three loops a step; of each, the iterations left. Static: a half for each of
-        // two threads, also where there is one to share out, or what it holds is empty.
+        // Three loops in each step, over the iterations that are left. A static schedule gives
+        // each of the two threads a half. There may be only one iteration, or none.
         let rows = sets(&fixed);
         assert_eq!(rows.len() as u64, 3 * BLOCKS);
         for (instance, sets) in &rows {
@@ -213,7 +213,7 @@ fn a_sparse_decomposition_shows_why_one_way_is_faster() {
             let lengths: Vec<u64> = sets.iter().map(|(_, count)| *count).collect();
             assert_eq!(lengths, expected, "{instance}");
         }
-        // Whoever is free gets the next one: as many sets as iterations.
+        // A free thread gets the next iteration, so there are as many sets as iterations.
         let rows = sets(&dynamic);
         let all = rows.values().flatten();
         let single = all.filter(|(_, count)| *count == 1).count() as u64;
@@ -228,8 +228,8 @@ fn a_sparse_decomposition_shows_why_one_way_is_faster() {
         assert!(created("[\"in:left[0]\",\"in:above[0]\",\"inout:inner[0]\"]") > BLOCKS);
         let executed = dump.lines().filter(|line| line.contains("\"executes\""));
         assert_eq!(executed.count() as u64, created(""));
-        // Barriers: three a step by loops and one for the team; that, and of the `single`
-        // that makes the tasks.
+        // Barriers: with loops three in each step and one of the team; with tasks one of the
+        // team, and one of the `single` that makes the tasks.
         let barriers = |trace: &Path| {
             let waits = waits(&Trace::open(trace).unwrap()).unwrap();
             let barriers = waits.barriers.values();
@@ -314,7 +314,7 @@ fn who_was_the_last_and_how_often_threads_waited_is_what_the_profile_says() {
             "{name}"
         );
 
-        // Nobody waited longer for a critical than it took to get in.
+        // No thread waited longer for a critical section than it took to enter it.
         let entered: u64 = stats(&trace)
             .unwrap()
             .spans

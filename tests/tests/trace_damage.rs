@@ -1,5 +1,5 @@
-//! Traces that were cut or changed: never taken for whole, never a reason to blame the
-//! program, and never more memory than their length allows.
+//! Traces that were cut or changed. They are never taken for complete, the program is never
+//! blamed for them, and they never take more memory than their length allows.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -23,7 +23,7 @@ fn kept() -> Vec<Vec<u8>> {
     traces
 }
 
-/// The offsets of a trace, of holes only a few.
+/// The offsets of a trace to be tried; of its holes only a few.
 fn offsets(trace: &[u8]) -> impl Iterator<Item = usize> {
     (0..trace.len()).filter(|at| {
         let around = trace[at.saturating_sub(16)..trace.len().min(at + 16)].iter();
@@ -134,7 +134,7 @@ fn every_command_says_that_a_trace_was_cut() {
             assert!(said.contains("incomplete: the file was cut"), "{said}");
             match command {
                 "check" => assert_eq!(ran.status.code(), Some(1), "{said}"),
-                // Nothing of a loop may be left.
+                // Perhaps no loop is left, so any status is right.
                 "loops" => {}
                 _ => assert!(ran.status.success(), "{command}: {said}"),
             }

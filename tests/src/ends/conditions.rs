@@ -7,14 +7,14 @@ pub struct Condition {
     pub word: &'static str,
     /// Where the files go: `ROMP_OUTPUT`, if it is set.
     pub output: Option<&'static str>,
-    /// Whether nothing is in the way of the profile, and no signal does anything else.
+    /// Whether nothing prevents the profile, and signals have their usual effect.
     pub leaves_profile: bool,
-    /// Whether a few runs, for every change, include it.
+    /// Whether the few runs that test every change include it.
     pub is_basic: bool,
 }
 
 impl Condition {
-    /// Whether it changes what signals do, or nothing.
+    /// Whether the condition changes the effect of signals, or changes nothing.
     #[must_use]
     pub fn is_about_signals(&self) -> bool {
         let words = ["none", "all-ignored", "all-blocked"];

@@ -1,6 +1,5 @@
-//! Programs that end in every way under every limit, plain and measured: both must end
-//! alike, print the same and leave the same files, and the profiles that are due must be
-//! there.
+//! Programs that end in every way under every limit, plain and measured. Both must end
+//! alike, print the same and leave the same files. The expected profiles must be there.
 
 pub mod conditions;
 pub mod ways;
@@ -20,14 +19,14 @@ use crate::toolchain::{Compiler, romp_bin_dir};
 use conditions::Condition;
 use ways::Way;
 
-/// Time after which a run hangs: far longer than any takes.
+/// Time after which a run counts as hanging, far longer than any run takes.
 const SECONDS: &str = "20";
-/// The status of `timeout` then.
+/// The status of `timeout` if the run hangs.
 const HANGS: i32 = 124;
-/// The status of the launcher where the machine does not let it make a condition.
+/// The status of the launcher where the machine does not let it set up a condition.
 const IMPOSSIBLE: i32 = 77;
 
-/// How a program is measured: the name of it, and the settings.
+/// Ways of measuring a program: the name of each, and its environment variables.
 const MODES: &[(&str, &[(&str, &str)])] = &[
     ("off", &[("ROMP_MEASURE", "off")]),
     ("profile", &[]),
@@ -40,12 +39,12 @@ struct Programs {
     compiler: String,
 }
 
-/// What came of all runs.
+/// The results of all runs.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Pairs of runs that were compared.
     pub compared: usize,
-    /// Conditions that this machine does not let us make.
+    /// Conditions that can't be set up on this machine.
     pub impossible: BTreeSet<&'static str>,
     /// Plain programs that do not end in time: there is nothing to compare with.
     pub hanging: BTreeSet<String>,
@@ -58,9 +57,9 @@ pub struct Summary {
 struct End {
     status: Option<i32>,
     stdout: String,
-    /// But for our own lines.
+    /// The lines that are not Romp's.
     stderr: Vec<String>,
-    /// But for our own.
+    /// The files that are not Romp's.
     files: BTreeSet<String>,
 }
 
@@ -131,7 +130,7 @@ impl Programs {
     fn build(compiler: &str) -> Outcome<Self> {
         Compiler::find(compiler)?;
         let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
-        // Also those who are nobody may run them.
+        // Some runs are made as another user, who must be able to run the programs.
         open_to(folder.path(), 0o755)?;
         let path = |name: &str| folder.path().join(name);
         let source = |name: &str| fixtures().join("ends").join(name);
@@ -215,7 +214,7 @@ impl Case<'_> {
         let here = path("here");
         fs::create_dir(&here).map_err(|e| e.to_string())?;
         open_to(&here, 0o777)?;
-        // A pipe would stay open in what is left behind.
+        // Not a pipe: processes that the program leaves behind would keep it open.
         let create = |name: &str| fs::File::create(path(name)).map_err(|e| e.to_string());
         let status = Command::new("timeout")
             .args(["-k", "5", SECONDS])

@@ -5,16 +5,15 @@
 pub struct Way {
     /// The word on the program's command line.
     pub word: String,
-    /// Profiles that are there afterwards if nothing is in the way.
+    /// The number of profiles that are there afterwards if nothing prevents them.
     pub due: usize,
-    /// Whether a few runs, for every change, include it.
+    /// Whether the few runs that test every change include it.
     pub is_basic: bool,
-    /// Whether it is a way of its own under every condition: other signals are like one
-    /// that is.
+    /// Whether it is tried under every condition. The other signals behave like one that is.
     pub is_crossed: bool,
 }
 
-/// Ways that no signal is in: the word, the profiles that are due, and whether it is
+/// Ways without a signal: the word, the number of expected profiles, and whether the way is
 /// basic.
 const PLAIN: &[(&str, usize, bool)] = &[
     ("return", 1, true),
@@ -24,7 +23,7 @@ const PLAIN: &[(&str, usize, bool)] = &[
     ("_Exit", 1, false),
     ("quick_exit", 1, false),
     ("early-_exit", 0, false),
-    // Nobody can be told of these.
+    // The library does not learn of these.
     ("exit_group", 0, false),
     ("abort", 0, true),
     ("overflow", 0, false),
@@ -45,7 +44,7 @@ const PLAIN: &[(&str, usize, bool)] = &[
     ("vfork-exec", 1, true),
     ("spawn", 1, false),
     ("system", 1, false),
-    // One of the parent, one of the child.
+    // The parent has a profile, and the child has one.
     ("daemon", 2, true),
     ("daemon-null", 2, false),
     ("chdir", 1, false),
@@ -63,7 +62,7 @@ const SENDERS: &[&str] = &[
     "raise", "kill", "thread", "process", "region", "critical", "handled",
 ];
 
-/// Signals by number: those that stop a process are left out, and `SIGUSR1`, by which
+/// Signals by number. Those that stop a process are left out, and so is `SIGUSR1`, by which
 /// the user asks for the profile.
 const SIGNALS: std::ops::Range<u32> = 1..32;
 const SIGUSR1: u32 = 10;
@@ -75,8 +74,8 @@ const WRITTEN_AT: &[u32] = &[2, 15, 24];
 /// Signals that do nothing by default.
 const HARMLESS: &[u32] = &[17, 18, 23, 28];
 
-/// Those that are sent under every condition: of the three sorts above, and those of
-/// writing.
+/// Signals that are sent under every condition: some of the sorts above, and those that the
+/// system sends for writing.
 const CROSSED: &[u32] = &[6, 13, 15, 17, 25];
 
 /// All ways.

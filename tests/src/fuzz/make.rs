@@ -1,6 +1,6 @@
-//! Sources made by their structure: mostly right, so that readers get far, with what is
-//! rare in programs side by side: directives in every place, conditionals that overlap
-//! constructs, labels, continuations.
+//! Sources that are made from a grammar. They are mostly right, so that readers get far, but
+//! full of things that are rare in programs: directives in every place, conditionals that
+//! overlap constructs, labels, continuations.
 
 use instrumenter::openmp::Language;
 use instrumenter::openmp::clauses::CLAUSES;
@@ -10,7 +10,8 @@ use crate::generate::fortran::Layout;
 use crate::generate::{self, Dialect};
 use crate::random::Random;
 
-/// What a symbol may stand for. `@` and a letter is a symbol again; the first choice has none.
+/// The texts that each symbol may stand for. In a text, `@` and a letter is a symbol; the first
+/// text of each symbol contains none.
 type Grammar = &'static [(u8, &'static [&'static str])];
 
 /// `F` a part of a file, `S` a statement, `B` a body, `C` a condition of the preprocessor,
@@ -86,7 +87,7 @@ struct Maker<'r> {
     random: &'r mut Random,
     language: Language,
     grammar: Grammar,
-    /// How many symbols may still be replaced by what has symbols.
+    /// How many symbols may still be replaced by texts that contain symbols.
     left: usize,
     text: Vec<u8>,
 }

@@ -1,5 +1,5 @@
-//! Inputs that nobody wrote: made up from a seed, mutated, and put through checks
-//! of what must be true of every input whatever.
+//! Fuzzing: inputs are made from a seed and mutated, and then checked for properties that
+//! every input must have.
 //!
 //! `cargo run --profile soak -p tests --example fuzz -- TARGET --inputs 1000000`
 //! looks for inputs that fail; an ordinary test (`tests/fuzz_corpus.rs`) repeats
@@ -7,8 +7,8 @@
 //!
 //! A [`Target`] is a row of [`TARGETS`]. [`pool`] makes its inputs, each from the
 //! seed and its number alone; [`worker`] checks one after the other in a process of
-//! its own; [`supervise`] starts those processes, and takes what kills them for a
-//! failure of the input; [`minimise`] makes a failing input small.
+//! its own; [`supervise`] starts those processes, and counts the death of a process as a
+//! failure of its input; [`minimise`] makes a failing input small.
 
 pub mod make;
 pub mod minimise;
@@ -22,18 +22,18 @@ pub mod worker;
 
 use crate::random::Random;
 
-/// Something that takes any input.
+/// A part of Romp that must accept any input.
 #[derive(Debug)]
 pub struct Target {
     /// The word for it on the command line, and its folder in `fixtures/fuzz`.
     pub name: &'static str,
     /// What is checked, in a line.
     pub about: &'static str,
-    /// What inputs are mutated from, besides the target's folder in `fixtures/fuzz`.
+    /// Files that inputs are mutated from, besides the target's folder in `fixtures/fuzz`.
     pub seeds: &'static [Seeds],
-    /// Words that mean something to the reader, put in by mutations.
+    /// Words with a meaning for the reader, which mutations insert.
     pub words: fn() -> Vec<Vec<u8>>,
-    /// Makes an input by its structure; none if all are mutated from seeds.
+    /// Makes an input from a grammar; none if all inputs are mutated from seeds.
     pub make: Option<fn(&mut Random) -> Vec<u8>>,
     /// How many ways there are to check an input: options, forms, languages.
     pub variants: u64,

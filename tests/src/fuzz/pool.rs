@@ -23,7 +23,7 @@ pub struct Input {
     pub variant: u64,
 }
 
-/// How large an input gets: powers of two, up to which numbers are taken.
+/// How large an input gets. Numbers are chosen up to two to the power of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size {
     /// The number of mutations.
@@ -34,22 +34,22 @@ struct Size {
     repeats: u64,
 }
 
-/// Small inputs fail as well, and are checked many times as fast.
+/// Most failures show in small inputs too, which are checked many times as fast.
 const SMALL: Size = Size {
     mutations: 4,
     window: 9,
     repeats: 3,
 };
-/// What takes too long, or lies too deep, needs more.
+/// Inputs that take too long or nest too deeply have to be larger.
 const LARGE: Size = Size {
     mutations: 5,
     window: 12,
     repeats: 8,
 };
-/// How many there are of the ones for each of the others.
+/// How many small inputs there are for each large one.
 const SMALL_TO_ONE_LARGE: u64 = 20;
 
-/// Inputs are cut off there.
+/// Inputs are cut to this number of bytes.
 const LONGEST: usize = 1 << 17;
 
 /// The files of a target's folder in `fixtures/fuzz`, sorted; none if there is no such folder.
@@ -106,7 +106,7 @@ impl Pool {
             false => SMALL,
         };
         let mut bytes = self.base(size, &mut random);
-        // Some stay as they were made.
+        // The number may be 0: some inputs stay as they were made.
         let mutations = random.power(size.mutations);
         for _ in 0..mutations {
             self.mutate(size, &mut bytes, &mut random);

@@ -20,15 +20,15 @@ use super::pool;
 use crate::memory::taken;
 use crate::random::Random;
 
-/// Formats, and what is done besides.
+/// The formats, and three more things that are done with a profile.
 pub const VARIANTS: u64 = WRITERS.len() as u64 + 3;
 
-/// Bytes that a profile may take besides some for each byte of the file: the page for a
-/// browser.
+/// Bytes of memory that a profile may take in addition to those for each byte of the file.
+/// The page for a browser needs them.
 const LEAST: u64 = 16 << 20;
-/// Bytes for each byte of the file.
+/// Bytes of memory for each byte of the file.
 const EACH: u64 = 1000;
-/// What is written may have so many bytes for each byte of the file.
+/// Bytes that may be written for each byte of the file.
 const WRITTEN: u64 = 2000;
 
 /// Words that mean something in a saved profile.
@@ -173,7 +173,7 @@ impl Write for Counted {
     }
 }
 
-/// A profile of which numbers, fields and lists are other ones than a program saves.
+/// A profile whose numbers, fields and lists differ from those that a program saves.
 #[must_use]
 pub fn make(random: &mut Random) -> Vec<u8> {
     static SEEDS: OnceLock<Vec<Value>> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! What must be true of every source text whatever, be it a program or not.
+//! Checks of properties that every source text must have, whether it is a program or not.
 
 use std::ops::Range;
 use std::path::Path;
@@ -102,11 +102,11 @@ pub fn fortran_front_end(text: &[u8], variant: u64) {
     instrumented_and_checked(&source, &options);
 }
 
-/// One in so many is read and instrumented once more: whether that gives the same depends on
-/// the program, and hardly on the input.
+/// One source in so many is read and instrumented once more. A different second result would
+/// be a defect of Romp's code that hardly depends on the input, so a sample is enough.
 const SAME_AGAIN: usize = 8;
 
-/// Instruments a source and checks what every source has to stand.
+/// Instruments a source and checks properties that every source must have.
 ///
 /// # Panics
 /// If something is not as it must be.
@@ -138,7 +138,7 @@ pub fn instrumented_and_checked(source: &Source, options: &Options) {
     if !source.text.len().is_multiple_of(SAME_AGAIN) {
         return;
     }
-    // A reading has one allowance for choices of conditionals, so this one is its own.
+    // A reading tries only a limited number of choices of conditionals, so this is a new one.
     let found = front_end(source.language).read(source).find();
     assert_eq!(listed, found.directives.len() + found.calls.len());
     let again = instrument_read(&*front_end(source.language).read(source), source, options);

@@ -1,4 +1,4 @@
-//! Starts processes that check inputs, and sees what becomes of them.
+//! Starts processes that check inputs, and supervises them.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -12,13 +12,13 @@ use super::minimise::minimise;
 use super::pool::{Input, Pool};
 use super::worker::{Share, processor_time_of};
 
-/// A process is ended that is at one input for so long, in processor time: it may be stopped
-/// while others measure,
+/// A process is killed if one input takes longer than this. It is processor time, since the
+/// process may be stopped while other programs measure.
 const LONGEST: Duration = Duration::from_secs(120);
-/// or that holds more memory than this, in KiB.
+/// A process is killed if it holds more memory than this, in KiB.
 const LARGEST: u64 = 4 << 20;
 
-/// What is to be done.
+/// A run of the fuzzer, as it was asked for.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// What is fuzzed.
@@ -33,7 +33,7 @@ pub struct Order {
     pub failures: PathBuf,
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// How many inputs were checked.
@@ -52,7 +52,7 @@ struct Worker {
     share: Share,
     progress: PathBuf,
     at: u64,
-    /// The processor time that it had when it came to that input.
+    /// The processor time that the process had used when it came to that input.
     since: Duration,
 }
 
@@ -123,7 +123,7 @@ fn start(order: &Order, share: Share) -> std::io::Result<Worker> {
     let (sender, failures) = mpsc::channel();
     std::thread::spawn(move || {
         let lines = lines.into_iter().flatten().map_while(Result::ok);
-        // Nobody receives any more where the supervisor gave up.
+        // Sending fails if the supervisor has given up.
         lines
             .map_while(|line| sender.send(line).ok())
             .for_each(drop);
@@ -139,7 +139,8 @@ fn start(order: &Order, share: Share) -> std::io::Result<Worker> {
 }
 
 impl Worker {
-    /// How the process ended, if it has; ends it where it is at one input for too long.
+    /// How the process ended, if it has. Kills it if one input takes too long or too much
+    /// memory.
     fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
         let status = self.child.try_wait()?;
         let at = std::fs::read(&self.progress).unwrap_or_default();
@@ -155,7 +156,7 @@ impl Worker {
         Ok(status)
     }
 
-    /// The failures since the last call; those of a process that ended, to the last one.
+    /// The failures since the last call. If the process has ended, these are all that are left.
     fn reported(&self, ended: bool) -> Vec<String> {
         match ended {
             true => self.failures.iter().collect(),
@@ -236,7 +237,7 @@ fn processor_time(process: &Child) -> Duration {
     Duration::from_nanos(processor_time_of(&process.id().to_string()))
 }
 
-/// What a process holds, in KiB; 0 if the system doesn't say.
+/// The memory that a process holds, in KiB; 0 if the system doesn't say.
 fn memory(process: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,9 +1,9 @@
 //! Traces: read, replayed, analysed and exported, whatever their bytes are.
 //!
 //! An input is a trace without its holes: the header, then slots, each as long as its
-//! head says it is used. So mutations meet what is read. In some variants the checks of
-//! the slots, the magic word and the length are made right, which lets what is in the
-//! slots through.
+//! head says it is used. So mutations hit bytes that are read. In some variants the checks of
+//! the slots, the magic word and the length are corrected, so that the readers accept the
+//! slots and get to their contents.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -24,13 +24,13 @@ use super::pool;
 use crate::memory::taken;
 use crate::random::Random;
 
-/// Bytes as they are, or with their checks made right.
+/// Variant 0 leaves the bytes as they are; the others correct their checks.
 pub const VARIANTS: u64 = 4;
 
-/// Bytes that a trace may take besides some for each byte of the file: pictures of loops,
-/// stacks.
+/// Bytes of memory that a trace may take in addition to those for each byte of the file.
+/// Pictures of loops and stacks need them.
 const LEAST: u64 = 64 << 20;
-/// Bytes for each byte of the file.
+/// Bytes of memory for each byte of the file.
 const EACH: u64 = 200;
 
 /// Reads a trace and does all with it that can be done.
@@ -39,7 +39,7 @@ const EACH: u64 = 200;
 /// If something is not as it must be.
 pub fn traces(packed: &[u8], variant: u64) {
     let mut bytes = expanded(packed);
-    // Three of four: what is refused at once finds little.
+    // Three of four inputs are corrected: those that are refused at once find little.
     if variant > 0 {
         mended(&mut bytes);
     }
@@ -92,7 +92,7 @@ pub fn used(trace: &Trace) {
     assert!(export::paraver_threads(trace, out).is_ok());
 }
 
-/// Names what each event names.
+/// A listener that looks up the name of the thread and region of each event.
 struct Named<'a> {
     trace: &'a Trace,
     letters: usize,
@@ -110,7 +110,7 @@ impl Listener for Named<'_> {
     }
 }
 
-/// The file of which an input is what is in its slots.
+/// The trace file that an input stands for, with its holes.
 #[must_use]
 pub fn expanded(packed: &[u8]) -> Vec<u8> {
     let header = packed.len().min(HEADER_WORDS * 8);
@@ -118,7 +118,7 @@ pub fn expanded(packed: &[u8]) -> Vec<u8> {
     let mut bytes = header.to_vec();
     while !rest.is_empty() {
         let (slot, behind) = rest.split_at(slot_length(rest));
-        // A slot begins where the one before could not go on.
+        // Each slot begins at a multiple of the size of slots.
         bytes.resize(bytes.len().next_multiple_of(SLOT_BYTES), 0);
         bytes.extend_from_slice(slot);
         rest = behind;
@@ -126,7 +126,7 @@ pub fn expanded(packed: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What is used of a slot that these bytes begin with, as it says itself.
+/// The length of the slot that these bytes begin with, as its head says it is used.
 fn slot_length(bytes: &[u8]) -> usize {
     let used = word(bytes, 3).and_then(|used| usize::try_from(used).ok());
     let used = used.unwrap_or_default().min(PAYLOAD_WORDS);
@@ -170,7 +170,7 @@ fn mended(bytes: &mut Vec<u8>) {
     }
 }
 
-/// The head of a slot, of which the checks may be wrong.
+/// The head of a slot, whose checks may be wrong.
 fn slot_head(slot: &[u8]) -> Option<SlotHead> {
     let used = usize::try_from(word(slot, 3)?).unwrap_or_default();
     Some(SlotHead {
@@ -194,7 +194,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
 /// A slot with its payload.
 type Slot = (SlotHead, Vec<u64>);
 
-/// A trace as what it is made of.
+/// The parts of a trace.
 #[derive(Clone, Debug)]
 struct Parts {
     header: Vec<u64>,
@@ -231,7 +231,7 @@ impl Parts {
     }
 }
 
-/// A trace of which records, definitions and slots are other ones than a program writes.
+/// A trace whose records, definitions and slots differ from those that a program writes.
 #[must_use]
 pub fn make(random: &mut Random) -> Vec<u8> {
     static SEEDS: OnceLock<Vec<Parts>> = OnceLock::new();
@@ -304,7 +304,7 @@ fn change(parts: &mut Parts, random: &mut Random) {
 fn change_words(words: &mut [u64], random: &mut Random) {
     if !words.is_empty() {
         let at = random.index(words.len());
-        // What a definition is stands in its lowest byte, its number above.
+        // The lowest byte of a definition says what it is, the others have its number.
         words[at] = match random.below(3) {
             0 => words[at] & 0xff | number(words[at] >> 8, random) << 8,
             _ => number(words[at], random),
@@ -312,7 +312,7 @@ fn change_words(words: &mut [u64], random: &mut Random) {
     }
 }
 
-/// Records are left out, doubled many times, moved, or say something else.
+/// Leaves records out, doubles them many times, moves them, or changes their contents.
 fn change_records(words: &mut Vec<u64>, random: &mut Random) {
     let mut starts = Vec::new();
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! Words that mean something to the readers of sources: names of the tables of OpenMP,
-//! and what the languages have that decides where something ends.
+//! Words with a meaning for the readers of sources: names in the tables of OpenMP, and
+//! words of the languages that decide where something ends.
 
 use instrumenter::openmp::api::ROUTINES;
 use instrumenter::openmp::clauses::CLAUSES;

@@ -1,4 +1,4 @@
-//! Checks inputs one after the other, in a process that an input may end.
+//! Checks inputs one after the other, in a process that an input may kill.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -17,9 +17,9 @@ pub struct Share {
     pub seed: u64,
     /// The number of the first one.
     pub first: u64,
-    /// From one to the next.
+    /// The distance from the number of one input to that of the next.
     pub step: u64,
-    /// All have smaller numbers.
+    /// The numbers of all inputs are smaller.
     pub end: u64,
 }
 
@@ -74,8 +74,8 @@ pub fn failure(target: &Target, input: &Input) -> Option<String> {
     }
 }
 
-/// Nanoseconds that an input of a length may take: several times what is usual, so that
-/// only what grows faster than the input exceeds it.
+/// Nanoseconds that an input of a length may take. This is several times the usual time, so
+/// that only a time that grows faster than the input exceeds it.
 fn allowed(bytes: usize) -> u64 {
     300_000_000 + 100_000 * bytes as u64
 }

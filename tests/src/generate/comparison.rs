@@ -52,7 +52,7 @@ impl Language {
     }
 }
 
-/// What becomes of a program.
+/// The result of comparing a program.
 #[derive(Debug)]
 pub enum Verdict {
     /// It does the same.
@@ -63,7 +63,7 @@ pub enum Verdict {
     Different(String),
 }
 
-/// Remarks on code as nobody would write it.
+/// Flags that switch off warnings about unusual code.
 fn remarks(compiler: &Compiler) -> &'static [&'static str] {
     match compiler.name.as_str() {
         "gfortran" => &[],
@@ -151,8 +151,8 @@ fn printed(
     Ok((ran.stdout(), ran.stderr(), ran.profile()))
 }
 
-/// Runs of the plain program before a difference is ours: one in fifteen changed what a
-/// program printed, and 40 in a row did not.
+/// Runs of the plain program before a difference is blamed on Romp. The output of one program
+/// changed in one of fifteen runs, and yet stayed the same in 40 runs in a row.
 const PLAIN_RUNS: usize = 200;
 
 fn compare_runs(fixture: &Fixture, plain: &Program, measured: &Program, threads: &str) -> Verdict {
@@ -167,7 +167,7 @@ fn compare_runs(fixture: &Fixture, plain: &Program, measured: &Program, threads:
         Ok((out, err, _)) => format!("{out}{err}"),
         Err(message) => message,
     };
-    // What differs from run to run without us says nothing about us.
+    // If the plain program's output differs from run to run, the difference isn't Romp's.
     for _ in 0..PLAIN_RUNS {
         match printed(fixture, plain, threads) {
             Ok((out, err, _)) if (&out, &err) == (&expected.0, &expected.1) => {}
@@ -195,8 +195,8 @@ fn judged(fixture: &Fixture, printed: &str, profile: Outcome<Profile>) -> Verdic
     }
 }
 
-/// Atomics that a C program executed another number of times than the profile says. What
-/// an atomic adds to is printed: the sum in the line of its number.
+/// Atomics whose number of executions in a C program differs from that in the profile. The
+/// program prints the sum that each atomic adds to, in the line of its number.
 fn miscounted(text: &str, printed: &str, profile: &Profile) -> Vec<String> {
     let sums: Vec<i64> = printed
         .lines()

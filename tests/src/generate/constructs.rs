@@ -15,7 +15,7 @@ impl Writer {
         }
         match self.below(10) {
             8 if place.shared => self.newer_workshare(inner),
-            // gcc 12 frees the team too early of a parallel region behind such a group in serial code.
+            // After such a group in serial code, gcc 12 frees the next region's team too early.
             9 if place.free && place.parallel > 0 => self.newer_tasks(),
             0 if place.free && place.parallel < 2 => self.team(inner),
             1 if place.free => self.critical(inner),
@@ -78,7 +78,7 @@ impl Writer {
             _ => {
                 let cancel = self.once_in(3).then_some("parallel");
                 let text = self.block(Allowed { cancel, ..inside });
-                // The variables of a lambda's context are not ours to list.
+                // The variables that a lambda captures are not known here, so they can't be listed.
                 let none = match self.once_in(3) && !text.contains("[&]") {
                     true => self.default_none(&text),
                     false => String::new(),
@@ -116,7 +116,7 @@ impl Writer {
         let n = 1 + self.below(7);
         let mut words = format!("{name}{clauses}");
         let mut body = String::new();
-        // What all executions share: only one team may be there at a time.
+        // All executions share the global variable, so only one team may exist at a time.
         let alone = place.parallel == 1;
         if alone && self.once_in(3) {
             let r = self.global(1);
@@ -150,13 +150,13 @@ impl Writer {
         } else if name == "for" && self.once_in(3) && !words.contains("private(g") {
             words += " nowait";
         } else if name == "for" && self.once_in(2) {
-            // gcc warns of one in a combined construct that there is a nowait.
+            // Not in a combined construct: there gcc warns that a nowait prevents the cancel.
             cancel = Some("for");
         }
-        // Clang 14 gets the value of a linear variable wrong with all but one.
+        // With any other schedule, Clang 14 computes a wrong value of a linear variable.
         words += match words.contains("linear") {
             true => " schedule(static)",
-            // Its runtime forgets the last iteration at times if threads take parts from each other.
+            // LLVM's runtime 14 now and then loses the last iteration if threads steal chunks.
             false if words.contains("lastprivate") => {
                 self.one_of(&["", " schedule(monotonic : dynamic, 2)"])
             }
@@ -186,7 +186,7 @@ impl Writer {
     fn for_simd(&mut self, name: &str, clauses: &str) -> String {
         let (i, k) = (self.number(), self.number());
         let directive = self.directive(&format!("{name}{clauses} schedule(static)"));
-        // Without a call: none may be made in simd.
+        // No call may be made in simd.
         format!(
             "{directive}for (int i{i} = 0; i{i} < 8; i{i}++)\n__atomic_fetch_add(&sum[{k}], i{i}, __ATOMIC_RELAXED);\n"
         )

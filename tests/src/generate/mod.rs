@@ -3,8 +3,8 @@
 //! the same program, and a program prints the same whatever the schedule.
 //!
 //! Everything that a program prints is a sum of integers that is made
-//! atomically, a reduction, or what the rules of OpenMP say of a clause (the
-//! value behind `lastprivate`, the order of `ordered`). Variables that
+//! atomically, a reduction, or a value that the rules of OpenMP fix for a clause
+//! (the value after `lastprivate`, the order of `ordered`). Variables that
 //! constructs share are global; each belongs to one construct.
 //!
 //! [`fortran`] does the same for Fortran. Here, `words` makes the random choices and
@@ -31,7 +31,7 @@ pub enum Dialect {
     Cxx,
 }
 
-/// What the rules allow where a statement stands.
+/// What the rules allow at the place of a statement.
 #[derive(Clone, Copy, Debug)]
 struct Allowed {
     /// How many levels of constructs may still follow.

@@ -1,5 +1,5 @@
-//! Constructs and clauses of OpenMP 4.5 and newer, as far as all compilers of
-//! the tests have them; where one has not, a conditional chooses another.
+//! Constructs and clauses of OpenMP 4.5 and newer, as far as all compilers of the
+//! tests have them. If one compiler lacks a construct, a conditional chooses another.
 
 use super::words::Writer;
 use super::{Allowed, Dialect};
@@ -47,7 +47,7 @@ impl Writer {
         )
     }
 
-    /// Leagues, and what runs on the host in place of a device.
+    /// Leagues, and device constructs that run on the host.
     pub(super) fn league(&mut self) -> String {
         let i = self.number();
         let name = self.one_of(&[
@@ -58,8 +58,8 @@ impl Writer {
             "target teams\n#pragma omp distribute",
             "target",
         ]);
-        // LLVM's runtime 14 confuses its teams of tasks behind a league: of 30 such
-        // programs 3 hung without us, others with our barriers, none with 19.
+        // LLVM's runtime 14 confuses its teams of tasks after a league. Of 30 such programs
+        // 3 hung without us and others with our barriers; with runtime 19 none did.
         let head = format!(
             "\n#if defined __clang__ && __clang_major__ < 19\n#pragma omp target parallel for\n#else\n#pragma omp {name}\n#endif\n"
         );
@@ -77,7 +77,8 @@ impl Writer {
         )
     }
 
-    /// The array is static, so that it is shared; not in the region, where gcc takes it for private.
+    /// The array is static, so that it is shared. It stands outside the region, because gcc takes
+    /// a static array in a region for private.
     fn array_reduction(&mut self) -> String {
         let (i, k) = (self.number(), self.number());
         let nowait = self.one_of(&["", "", " schedule(dynamic)"]);
@@ -97,7 +98,7 @@ impl Writer {
         )
     }
 
-    /// A directive in each branch of a conditional: one that every compiler has.
+    /// A conditional with a directive in each branch: each compiler finds one that it knows.
     fn either(&mut self, old: &str, new: &str, place: Allowed) -> String {
         let text = self.statement(Allowed {
             shared: false,
@@ -175,7 +176,7 @@ impl Writer {
     fn objects(&mut self, name: &str) -> String {
         let (i, k) = (self.number(), self.number());
         let clause = self.one_of(&["firstprivate", "private", "lastprivate"]);
-        // Not in the region, where gcc takes it for private.
+        // Outside the region, because gcc takes it for private inside.
         self.functions
             .push(format!("static Counted c{i}(&sum[{k}]);\n"));
         self.declared("Counted", &format!("c{i}"));

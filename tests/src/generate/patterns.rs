@@ -16,9 +16,9 @@ use super::{Allowed, Dialect};
 /// Where a pattern may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
-    /// In serial code: it makes a team, the only one at its time.
+    /// In serial code: it makes a team, the only one that exists then.
     Serial,
-    /// Where all members of the only team come.
+    /// Where all members of the only team come by.
     Team,
     /// Where tasks may be made, inside of a team.
     Tasks,
@@ -31,7 +31,7 @@ struct Pattern {
     at: At,
     /// The languages that have it.
     dialects: &'static [Dialect],
-    /// What stands in front of `main`.
+    /// The text in front of `main`.
     top: &'static str,
     text: &'static str,
 }
@@ -90,7 +90,7 @@ impl Writer {
             .filter(|pattern| match pattern.at {
                 At::Serial => place.free && place.parallel == 0,
                 At::Team => alone,
-                // gcc 12 frees the team too early of a parallel region behind such a group in serial code.
+                // After such a group in serial code, gcc 12 frees the next region's team too early.
                 At::Tasks => place.free && place.parallel > 0,
                 At::Anywhere => true,
             })

@@ -18,7 +18,7 @@ struct Counted {
 };
 ";
 
-/// What is written so far.
+/// The parts of the program that are written so far.
 pub(super) struct Writer {
     random: Random,
     pub(super) dialect: Dialect,
@@ -71,7 +71,7 @@ impl Writer {
         name
     }
 
-    /// Tells of a variable that a function in front of `main` declares; a lock is made ready.
+    /// Registers a variable that a function in front of `main` uses. A lock is initialised.
     pub(super) fn declared(&mut self, kind: &str, name: &str) {
         self.variables.push((name.to_owned(), kind.to_owned()));
     }
@@ -90,7 +90,7 @@ impl Writer {
         }
     }
 
-    /// The clauses `default(none)` and `shared` for what a text refers to.
+    /// The clauses `default(none)` and `shared` for the variables that a text refers to.
     pub(super) fn default_none(&self, text: &str) -> String {
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
         let used: Vec<&str> = words.collect();

@@ -75,7 +75,7 @@ fn hidden_barriers() {
         let report = Report::new(&measured.profile);
         let overheads = &report.overheads;
         let regions = &measured.profile.regions;
-        // The runtime tells of the barrier of the loop.
+        // The barrier of the loop is measured at the runtime's own barrier.
         for (kind, category, is_estimated, lost) in [
             (RegionKind::Parallel, Category::Imbal, true, 0.5),
             (RegionKind::Single, Category::Limpar, true, 0.5),

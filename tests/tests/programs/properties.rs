@@ -16,13 +16,12 @@ fn found(measured: &Measured<'_>) -> Vec<(&'static str, u32)> {
         .collect()
 }
 
-/// The property must hold where this text stands in the program, or behind the
-/// first such line.
+/// The property must hold at the first line with this text in the program, or after it.
 fn holds(program: &str, property: &str, text: &str) {
     each_compiler(program, |measured| {
         let from = measured.fixture.line_of(text)?;
         let found = found(measured);
-        // Severities are shares of time, which another run may show.
+        // Severities are shares of time, so another run may show the property.
         match found
             .iter()
             .any(|(name, line)| *name == property && *line >= from)

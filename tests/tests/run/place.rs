@@ -30,7 +30,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Builds a fixture, without a word from the compiler's command about us.
+    /// Builds a fixture. With `romp:` in front of the compiler's name it is built with us.
     pub(super) fn build(&self, compiler: &str, fixture: &str, flags: &[&str], program: &str) {
         let command = match compiler.strip_prefix("romp:") {
             Some(compiler) => {
@@ -84,7 +84,7 @@ impl Place {
         command.output().unwrap()
     }
 
-    /// Runs it as it is and under `romp run`: nothing that it does may differ.
+    /// Runs a program as it is and under `romp run`: its behaviour must not differ.
     pub(super) fn runs_the_same(&self, words: &[&str], settings: &[(&str, &str)]) -> String {
         let plain = self
             .command(words)
@@ -98,7 +98,7 @@ impl Place {
         said
     }
 
-    /// The profiles of a program that lie there, which are taken away.
+    /// Reads the profiles of a program in the folder, and removes them.
     pub(super) fn profiles(&self, program: &str) -> Vec<Profile> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.folder.path()).unwrap() {

@@ -1,10 +1,10 @@
-//! What a part of the code must not know, as design and ARCHITECTURE say it: who may
-//! not name whom.
+//! What a part of the code must not know, as ARCHITECTURE.md says: which files must not name
+//! which modules.
 
 use super::paths::{files_for_tests, paths};
 use super::sources::Source;
 
-/// Files below `from` don't name what begins with one of `names`.
+/// Files below `from` don't name paths that begin with one of `names`.
 struct Border {
     /// A file without `.rs`, or a folder with a slash at its end.
     from: &'static str,
@@ -148,8 +148,8 @@ fn is_from(source: &Source, from: &str) -> bool {
     }
 }
 
-/// Each name that crosses a border, with its file; files for tests alone may name anything.
-/// Borders that no file stands behind are named as well: they hold nothing.
+/// Each name that crosses a border, with its file. Files for tests alone may name anything.
+/// Borders without any file are reported as well, since they check nothing.
 pub(super) fn crossings(sources: &[Source]) -> Vec<String> {
     let for_tests = files_for_tests(sources);
     let mut wrong = Vec::new();

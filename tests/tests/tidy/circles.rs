@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::paths::{files_for_tests, module, paths};
 use super::sources::Source;
 
-/// Modules of which each uses each other, perhaps by way of a third.
+/// Modules of which each uses all others, directly or through other modules.
 pub(super) struct Circle {
     /// Their names, sorted.
     pub(super) modules: Vec<String>,
-    /// Who uses whom, with one file that does.
+    /// Which module uses which, with one file that does.
     uses: Vec<(String, String, String)>,
 }
 
@@ -26,7 +26,7 @@ impl Circle {
     }
 }
 
-/// Who uses whom in a folder, each with one file that does.
+/// Which module uses which in a folder, each with one file that does.
 type Uses = BTreeMap<(String, String), String>;
 
 /// The circles of all folders, each with its folder.

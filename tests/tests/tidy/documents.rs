@@ -1,4 +1,4 @@
-//! Documents against what they name: links and paths lead somewhere, and the README's
+//! Documents name existing things: links and paths lead somewhere, and the README's
 //! columns are those of reports.
 
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::sources::{files, root};
 
-/// A document that git knows, with its text.
+/// All documents that git knows, each with its text.
 fn documents() -> impl Iterator<Item = (String, String)> {
     files("*.md").into_iter().map(|path| {
         let text = std::fs::read_to_string(root().join(&path)).unwrap();
@@ -34,7 +34,7 @@ pub(super) fn broken_links() -> Vec<String> {
     broken
 }
 
-/// What stands between single backticks, outside of blocks of code.
+/// The texts between single backticks, outside of blocks of code.
 fn code(text: &str) -> BTreeSet<&str> {
     let outside = text.split("```").step_by(2);
     outside

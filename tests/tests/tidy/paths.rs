@@ -6,8 +6,8 @@ use syn::visit::{self, Visit};
 
 use super::sources::Source;
 
-/// What a file names outside its tests: `crate::a::b` of its own crate, `other::a` of
-/// another. A path relative to the file is written from the root.
+/// The paths that a file names outside its tests: `crate::a::b` of its own crate, `other::a` of
+/// another crate. A path relative to the file is written from the root.
 pub(super) fn paths(source: &Source) -> BTreeSet<String> {
     let Some((_, inner)) = source.path.split_once("/src/") else {
         return BTreeSet::new();
@@ -139,7 +139,7 @@ impl<'ast> Visit<'ast> for Paths {
             .segments
             .iter()
             .map(|segment| segment.ident.to_string());
-        // A name alone is of the file itself: what comes from elsewhere is in a `use`.
+        // A name without a path belongs to the file itself: other names come by a `use`.
         if path.segments.len() > 1 {
             self.path(&names.collect::<Vec<_>>());
         }

@@ -7,7 +7,7 @@ use super::lines::{Line, code, directive};
 /// Lines with a directive in front of them and one behind them.
 fn around(begin: impl Into<String>, lines: Vec<Line>, end: impl Into<String>) -> Vec<Line> {
     let mut all = vec![directive(begin)];
-    // A block construct as the first statement would be all that it governs.
+    // If the first statement were a block construct, the directive would govern only that.
     if lines.first().is_some_and(|line| line.text == "block") {
         all.push(code("continue"));
     }
@@ -167,7 +167,7 @@ impl Fortran {
         let n = 1 + self.below(7);
         let mut words = format!("{name}{clauses}");
         let mut body = Vec::new();
-        // What all executions share: only one team may be there at a time.
+        // All executions share the global variable, so only one team may exist at a time.
         let alone = place.parallel == 1;
         if alone && self.once_in(3) {
             let r = self.global(1);
@@ -198,7 +198,7 @@ impl Fortran {
         } else if name == "do" && self.once_in(3) && !words.contains("private(") {
             end += " nowait";
         } else if name == "do" && self.once_in(2) {
-            // gfortran warns of one in a combined construct that there is a nowait.
+            // Not in a combined construct: there gfortran warns that a nowait prevents the cancel.
             cancel = Some("do");
         }
         words += self.one_of(&["", " schedule(dynamic, 2)", " schedule(guided)"]);
@@ -279,7 +279,7 @@ impl Fortran {
                     continue;
                 }
             } else {
-                // A block construct here would be all that the sections hold.
+                // If a block construct came first, the sections would hold only that.
                 lines.push(code("continue"));
             }
             lines.extend(self.statement(place.apart()));

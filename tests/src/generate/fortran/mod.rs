@@ -17,7 +17,7 @@ use super::words::Writer;
 use super::{Allowed, Dialect};
 use lines::{Line, code, directive};
 
-/// What is written so far.
+/// The parts of the program that are written so far.
 struct Fortran {
     words: Writer,
     /// Names of module variables, with their initial values.
@@ -108,9 +108,9 @@ impl Fortran {
         (made, declared.collect())
     }
 
-    /// The clauses `default(none)` and `shared` for what lines refer to.
+    /// The clauses `default(none)` and `shared` for the variables that lines refer to.
     fn default_none(&self, lines: &[Line]) -> String {
-        // The variable of a simd loop would have to be listed, that of another must not.
+        // The variable of a simd loop would have to be listed; that of any other loop must not be.
         if lines.iter().any(|line| line.text.contains("simd")) {
             return String::new();
         }

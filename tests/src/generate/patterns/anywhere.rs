@@ -1,4 +1,4 @@
-//! Constructs that wait for nobody, or for their own lock only.
+//! Constructs that wait for no other thread, or only for their own lock.
 
 use super::{At, Pattern, plain, with_top};
 

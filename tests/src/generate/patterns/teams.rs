@@ -29,7 +29,7 @@ add(%n, r%n + p%n);
 }
 ",
     ),
-    // LLVM's runtime 14 forgets the last iteration at times if threads take parts from each other.
+    // LLVM's runtime 14 now and then loses the last iteration if threads steal chunks.
     plain(
         At::Serial,
         "{ long l%n = 0, q%n = 8;
