@@ -150,8 +150,8 @@ extern void POMP_End(struct ompregdescr *) ROMP_NOTHROW;
 
 /* Steering the measurement of the whole process. It starts by itself, and the
  * profile is written by itself when the program ends; Finalize writes it now,
- * and nothing is measured later. What is open at Off ends there, but for marked
- * regions around everything else; from On everything that begins is measured. */
+ * and nothing is measured later. A region that is open at Off goes on at On, without the time
+ * between. A region that both begins and ends between Off and On is not recorded. */
 extern void POMP_Init(void) ROMP_NOTHROW;
 extern void POMP_Finalize(void) ROMP_NOTHROW;
 extern void POMP_On(void) ROMP_NOTHROW;

@@ -5,8 +5,9 @@
 !     from any thread at any time.
 !
 !     romp_start, romp_stop: measurement of the whole process goes on, or
-!     stops for a time. What is open when it stops ends there; what begins
-!     after it goes on is measured.
+!     stops for a time. A region that is open when it stops goes on when it
+!     goes on, without the time between. A region that both begins and ends
+!     between is not recorded.
 !     romp_dump: writes the profile as it is now, over what this run wrote
 !     before.
 !     romp_annotate('key', 'value'): keeps something in the profile, such as

@@ -8,7 +8,7 @@
 //! reached, just as without Romp. Only a thread that is inside the library leaves the library
 //! first, and goes on until the program dies.
 //!
-//! Our own writing raises no signal: see [`held_back`].
+//! Our own writing raises no signal: see `measure/signal_mask.rs`.
 
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};

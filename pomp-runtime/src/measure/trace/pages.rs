@@ -67,6 +67,7 @@ pub(super) fn take() -> Option<&'static Page> {
     }
     let limit = LIMIT.load(Ordering::Relaxed);
     let hint = HINT.load(Ordering::Relaxed);
+    let mut made = None;
     for index in (0..limit).map(|index| (hint + index) % limit) {
         match PAGES[index].get() {
             Some(page) if page.claim() => {
@@ -74,13 +75,14 @@ pub(super) fn take() -> Option<&'static Page> {
                 return Some(page);
             }
             Some(_) => {}
-            // A page that another thread put there meanwhile is met later.
             None => {
-                let page = make()?;
+                let page = made.take().or_else(make)?;
                 if PAGES[index].replace_if(None, page) {
                     return Some(page);
                 }
-                page.give_back();
+                // Another thread has put its page there meanwhile. This one goes to the next
+                // empty place.
+                made = Some(page);
             }
         }
     }
