@@ -296,6 +296,35 @@ fn an_atomic_read_in_a_loop_of_nothing_else_is_one_as_well() {
 }
 
 #[test]
+fn a_lock_that_is_tested_in_a_loop_is_one_as_well() {
+    let tests = |count, free| {
+        let row = Row::of(2).with(
+            Main,
+            Span {
+                count,
+                ns: 11 * SECOND,
+            },
+        );
+        let row = row.with(Enter, Span { count, ns: SECOND });
+        let row = row.with(
+            Body,
+            Span {
+                count: free,
+                ns: 10 * SECOND,
+            },
+        );
+        found(&team(
+            &[Kind::Lock],
+            vec![node(Some(0), 1, Body, vec![row])],
+        ))
+    };
+    assert_eq!(tests(10_000_000_000, 10), [(CauseKind::Lock, Some(1), 30)]);
+    // A lock that was free each time, and one with 27 ns of other work for each test.
+    assert_eq!(tests(10_000_000_000, 10_000_000_000), []);
+    assert_eq!(tests(3_000_000_000, 10), []);
+}
+
+#[test]
 fn a_thread_with_all_the_work_explains_a_wait_that_is_a_little_longer() {
     let with = |work: [u64; 2]| {
         let [first, second] = work;

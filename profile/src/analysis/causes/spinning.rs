@@ -1,6 +1,6 @@
 //! A thread that polls until another thread has gone on: a loop around `flush`, mostly with an
-//! `atomic read`, or around an `atomic read` alone. Each look (one pass of the loop) is short;
-//! the wait is the sum of all looks.
+//! `atomic read`, or around an `atomic read` alone; or a loop around a test of a lock. Each look
+//! (one pass of the loop) is short; the wait is the sum of all looks.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::ledger::{Amount, Entry, Ledger};
 use super::{Cause, Facts, Kind, queued};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::count;
-use crate::columns::{Measures, Quantity};
-use crate::model::Region;
+use crate::columns::Quantity;
+use crate::model::{Region, Row, Span};
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
@@ -26,15 +26,17 @@ struct Spin {
     looks: u64,
     /// Time spun by each thread, in nanoseconds; estimated.
     spun: BTreeMap<usize, u64>,
-    /// The time lost between the looks. The time inside the constructs is not included.
+    /// The time lost between the looks, for tests of a lock also in them. The time inside other
+    /// constructs is not included.
     amount: Amount,
     /// The constructs, in the order of the call tree.
     regions: Vec<usize>,
 }
 
-/// An `atomic read` alone is a wait only if the looks take at least this part of a thread's
-/// time in the block. Ordinary work may also read a shared value in each iteration.
-const MOSTLY_READS: f64 = 0.3;
+/// An `atomic read` alone, or a test of a lock, is a wait only if the looks take at least this
+/// part of a thread's time in the block. Ordinary work may also read a shared value in each
+/// iteration, or go on with something else while a lock is set.
+const MOSTLY_LOOKS: f64 = 0.3;
 
 /// One cause for each block in which threads spin.
 pub(super) fn looks(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
@@ -45,11 +47,48 @@ pub(super) fn looks(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         .collect();
     let is_read = |entry: &&Entry| reads_atomically(&facts.profile.regions[entry.region]);
     let reads: Vec<Entry> = ledger.open().filter(is_read).cloned().collect();
-    for spin in spins(facts, &reads, MOSTLY_READS).into_values() {
+    for spin in spins(facts, &reads, MOSTLY_LOOKS).into_values() {
         let taken = ledger.take(|entry| spin.regions.contains(&entry.region));
         causes.push(cause(facts, ledger, spin, &taken));
     }
+    let is_lock = |entry: &&Entry| entry.is_of(&[RegionKind::Lock]);
+    let locks: Vec<Entry> = ledger.open().filter(is_lock).cloned().collect();
+    for spin in spins(facts, &locks, MOSTLY_LOOKS).into_values() {
+        ledger.take(|entry| spin.regions.contains(&entry.region));
+        causes.push(of_lock(facts, spin));
+    }
     causes
+}
+
+/// Threads that test a lock until it is free.
+fn of_lock(facts: &Facts<'_, '_>, spin: Spin) -> Cause {
+    let amount = spin.amount;
+    let mut place = facts.at("for", spin.regions[0]);
+    place.regions = spin.regions;
+    let mut cause = facts.cause_of(Kind::Lock, place, amount);
+    cause.category = Some(Category::Synch);
+    cause.is_estimated = true;
+    let what = format!(
+        "threads tested it until it was free: {} failed",
+        count(spin.looks, "test")
+    );
+    let remedy = "Do less while it is set, set it less often, or do other work while it is not \
+                  free.";
+    cause
+        .showing(&[("failed", spin.looks)])
+        .saying(what, remedy)
+}
+
+/// The looks of a thread at a construct: their number, and the nanoseconds in them. Tests of a
+/// lock are looks if they fail.
+fn looks_at(kind: RegionKind, row: &Row) -> Span {
+    match kind {
+        RegionKind::Lock => Span {
+            count: row.enter().count.saturating_sub(row.body.count),
+            ns: row.enter().ns,
+        },
+        _ => row.main,
+    }
 }
 
 /// Whether a region is an `atomic` construct that only reads.
@@ -95,29 +134,41 @@ fn spins(facts: &Facts<'_, '_>, looks: &[Entry], least: f64) -> BTreeMap<usize, 
     for node in nodes.iter().filter(|node| is_look(node.region)) {
         let Some(parent) = node.parent else { continue };
         let block = &nodes[parent];
-        for row in node.rows().filter(|row| row.row.main.count >= MANY) {
+        for row in node.rows() {
+            let looks = looks_at(node.kind, row.row);
+            if looks.count < MANY {
+                continue;
+            }
             let thread = row.row.thread;
             let own = own
                 .entry((parent, thread))
                 .or_insert_with(|| own_time(block, thread));
-            let looks = row.row.main.count;
-            let between = time_between_looks(facts, node, &row).min(*own);
+            if node.kind == RegionKind::Lock {
+                *own = own.saturating_sub(row.row.body.ns);
+            }
+            let between = time_between_looks(facts, looks, row.row, node.kind).min(*own);
             if (between as f64) < least * *own as f64 {
                 continue;
             }
             let spin = spins.entry(block.region).or_default();
-            spin.looks += looks;
+            spin.looks += looks.count;
             if !spin.regions.contains(&node.region) {
                 spin.regions.push(node.region);
             }
-            if *own as f64 > TIGHT * looks as f64 {
+            if *own as f64 > TIGHT * looks.count as f64 {
                 continue;
             }
             *own -= between;
-            *spin.spun.entry(thread).or_default() += row.row.main.ns + between;
-            let likely = facts.walls.weight(node.scope, thread) * between as f64;
+            *spin.spun.entry(thread).or_default() += looks.ns + between;
+            // The ledger takes the cost of measuring off the time in a test. But a thread whose
+            // test takes longer only tests less often.
+            let lost = match node.kind {
+                RegionKind::Lock => looks.ns + between,
+                _ => between,
+            };
+            let likely = facts.walls.weight(node.scope, thread) * lost as f64;
             spin.amount += Amount {
-                lost: between,
+                lost,
                 likely,
                 upper: likely,
             };
@@ -128,11 +179,11 @@ fn spins(facts: &Facts<'_, '_>, looks: &[Entry], least: f64) -> BTreeMap<usize, 
 }
 
 /// How long a thread spun between its looks, in nanoseconds.
-fn time_between_looks(facts: &Facts<'_, '_>, node: &TreeNode<'_>, row: &Measures<'_>) -> u64 {
-    let probes = facts.profile.run.measuring_ps(row.row, node.kind) / 1000;
-    let least = (row.row.main.count as f64 * LOOK) as u64;
+fn time_between_looks(facts: &Facts<'_, '_>, looks: Span, row: &Row, kind: RegionKind) -> u64 {
+    let probes = facts.profile.run.measuring_ps(row, kind) / 1000;
+    let least = (looks.count as f64 * LOOK) as u64;
     let probes = u64::try_from(probes).unwrap_or(u64::MAX);
-    probes.max(least.saturating_sub(row.row.main.ns))
+    probes.max(least.saturating_sub(looks.ns))
 }
 
 /// The time of a thread in a block outside the constructs that it entered there.
