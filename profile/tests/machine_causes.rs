@@ -214,3 +214,16 @@ fn a_holder_without_a_processor_keeps_others_waiting() {
     assert_eq!(found[0].0, CauseKind::NoProcessor);
     assert_eq!(found[1..], [(CauseKind::Critical, Some(1), 15)]);
 }
+
+#[test]
+fn turns_cost_no_more_than_the_time_in_ordered_regions() {
+    let kinds = |inside: u64| -> Vec<CauseKind> {
+        let waited = [(Main, 60), (Enter, 60 - inside), (Body, inside)];
+        let queue = node(Some(0), 1, Body, vec![row(1, &waited), row(2, &waited)]);
+        let profile = busy(team(&[Kind::Ordered], vec![queue]), 80, 2);
+        let found = found(&profile).into_iter();
+        found.map(|(kind, ..)| kind).collect()
+    };
+    assert_eq!(kinds(1), [CauseKind::NoProcessor]);
+    assert_eq!(kinds(30), [CauseKind::NoProcessor, CauseKind::Ordered]);
+}

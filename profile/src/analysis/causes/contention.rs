@@ -172,7 +172,13 @@ fn what(
             evidence.push(("each_ns", each));
             format!("{} took {} each", count(times, "update"), time(each))
         }
-        (Kind::Ordered, _) => format!("threads waited for their turn, {}", count(times, "time")),
+        (Kind::Ordered, _) => {
+            let held = regions
+                .iter()
+                .map(|&region| column(facts, region, Quantity::BodyTime));
+            evidence.push(("held_ns", held.sum()));
+            format!("threads waited for their turn, {}", count(times, "time"))
+        }
         _ => format!("threads queued, {}", count(times, "time")),
     };
     (what, evidence)

@@ -263,7 +263,13 @@ fn within_others(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [C
     let mut amount = Amount::default();
     let others = causes.iter_mut().filter(|it| it.kind != Kind::SerialPart);
     for cause in others {
-        let likely = part * cause.likely.ns as f64;
+        let mut likely = part * cause.likely.ns as f64;
+        if cause.kind == Kind::Ordered {
+            // Turns cost no more than the time in ordered regions. Longer waits are for a thread
+            // that had no processor before its turn.
+            let longer = cause.likely.ns as f64 - cause.number("held_ns") as f64;
+            likely = likely.max(longer);
+        }
         amount.likely += likely;
         amount.upper += likely;
         cause.likely = facts.elapsed(cause.likely.ns as f64 - likely);
@@ -312,11 +318,10 @@ fn by_chance(
 /// processor last about [`TURN_NS`] and add up independently of those of other threads. So the
 /// difference that chance makes grows with the square root of the number of turns.
 fn differs(cause: &Cause, scheduling: &Scheduling) -> bool {
-    let of = |name| {
-        let mut evidence = cause.evidence.iter();
-        evidence.find(|it| it.0 == name).map_or(0, |it| it.1) as f64
-    };
-    let (most, least) = (of("most_ns"), of("least_ns"));
+    let (most, least) = (
+        cause.number("most_ns") as f64,
+        cause.number("least_ns") as f64,
+    );
     let ready = scheduling.ready_ns as f64 / f64::from(scheduling.threads.max(1));
     most > DIFFERS * least && most - least > (ready * TURN_NS).sqrt()
 }

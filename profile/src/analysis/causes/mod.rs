@@ -263,6 +263,12 @@ impl Cause {
         self.doubted(Doubt::ByChance)
     }
 
+    /// A number of its evidence, by name; 0 if it has none.
+    fn number(&self, name: &str) -> u64 {
+        let mut evidence = self.evidence.iter();
+        evidence.find(|it| it.0 == name).map_or(0, |it| it.1)
+    }
+
     fn amount(&self) -> Amount {
         Amount {
             lost: self.lost.ns,
