@@ -224,6 +224,6 @@ fn turns_cost_no_more_than_the_time_in_ordered_regions() {
         let found = found(&profile).into_iter();
         found.map(|(kind, ..)| kind).collect()
     };
-    assert_eq!(kinds(1), [CauseKind::NoProcessor]);
+    assert_eq!(kinds(0), [CauseKind::NoProcessor]);
     assert_eq!(kinds(30), [CauseKind::NoProcessor, CauseKind::Ordered]);
 }
