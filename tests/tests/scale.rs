@@ -109,3 +109,34 @@ fn work_that_grows_with_the_threads_is_found() {
     });
     grown.unwrap();
 }
+
+#[test]
+fn a_program_that_was_not_built_with_romp_is_run_with_several_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let built = Command::new("gcc")
+        .args(["-O1", "-g", "-fopenmp", "-o", "program"])
+        .arg(fixtures().join("scaling").join("compute_bound.c"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{built:?}");
+    let run = |program: &str| {
+        let mut romp = Command::new(romp_bin_dir().unwrap().join("romp"));
+        romp.args(["run", "--scale", "1,2", program]);
+        romp.current_dir(folder.path()).output().unwrap()
+    };
+    let ran = run("./program");
+    assert!(ran.status.success(), "{ran:?}");
+    let said = String::from_utf8_lossy(&ran.stdout);
+    for part in [
+        "program: ",
+        "with 2 threads as with 1",
+        "PARALLEL LOOP compute_bound.c:",
+    ] {
+        assert!(said.contains(part), "{part} is not in: {said}");
+    }
+    assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+    let missing = run("./absent");
+    assert_eq!(missing.status.code(), Some(127));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("absent"));
+}

@@ -23,6 +23,7 @@ use std::process::{Command, ExitCode};
 use profile::merge;
 use profile::save::{SaveOptions, Saved, save_over};
 
+use super::scale;
 use crate::wrapper::inherited;
 
 /// What stands after `romp run`.
@@ -30,9 +31,16 @@ use crate::wrapper::inherited;
 #[command(
     after_help = "The profile is that of a program built with rompcc, less what can't be seen \
     from outside, which the report lists.\n\n\
-    Example: romp run ./app input.dat"
+    Examples:\n  \
+    romp run ./app input.dat\n  \
+    romp run --scale 1,2,4 ./app input.dat"
 )]
 pub(super) struct Arguments {
+    /// Run it with each of these numbers of threads, and say why it does not get faster with
+    /// more, as romp scale does
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=scale::MOST_THREADS))]
+    scale: Vec<u32>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
@@ -57,6 +65,9 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             });
         }
     };
+    if !arguments.scale.is_empty() {
+        return super::end(scale::of_unmeasured(&arguments.command, &arguments.scale));
+    }
     let preload = match preload::prepare() {
         Ok(preload) => preload,
         Err(message) => {

@@ -45,7 +45,8 @@ pub(super) struct Arguments {
     command: Vec<OsString>,
 }
 
-const MOST_THREADS: i64 = 65_536;
+/// The largest number of threads that a program is run with.
+pub(super) const MOST_THREADS: i64 = 65_536;
 const MOST_REPEATS: i64 = 1_000;
 
 /// The choices of `--format`.
@@ -66,16 +67,35 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         false => runs::all(&runs::Runs {
             command: &arguments.command,
+            program: arguments.command.first(),
             threads: &arguments.threads,
             repeat: arguments.repeat,
             keep: arguments.keep.as_deref(),
         })?,
     };
-    let scaling = scale(&profiles).map_err(|error| format!("error: {error}"))?;
-    let writer = WRITERS
-        .iter()
-        .find(|writer| writer.name == arguments.format);
-    let style = super::style::of_stdout(arguments.all);
+    show(&profiles, &arguments.format, arguments.all)
+}
+
+/// Runs a program that was not built with Romp with each number of threads, and shows how it
+/// scales.
+pub(super) fn of_unmeasured(program: &[OsString], threads: &[u32]) -> Result<(), Failure> {
+    let romp = std::env::current_exe().map_err(|error| format!("error: romp: {error}"))?;
+    let measured = [romp.into_os_string(), "run".into(), "--".into()];
+    let profiles = runs::all(&runs::Runs {
+        command: &[&measured, program].concat(),
+        program: program.first(),
+        threads,
+        repeat: 1,
+        keep: None,
+    })?;
+    show(&profiles, WRITERS[0].name, false)
+}
+
+/// Writes how a program scales.
+fn show(profiles: &[Profile], format: &str, all: bool) -> Result<(), Failure> {
+    let scaling = scale(profiles).map_err(|error| format!("error: {error}"))?;
+    let writer = WRITERS.iter().find(|writer| writer.name == format);
+    let style = super::style::of_stdout(all);
     super::print(|out| match writer {
         Some(writer) if writer.name != WRITERS[0].name => (writer.write)(&scaling, out),
         _ => write_text(&scaling, style, out),

@@ -18,8 +18,10 @@ use crate::diagnostic::file_error;
 /// The program to run, and the way to run it.
 #[derive(Debug)]
 pub(super) struct Runs<'a> {
-    /// The program, and its arguments.
+    /// The command, and its arguments.
     pub(super) command: &'a [OsString],
+    /// The program that it runs, as messages name it.
+    pub(super) program: Option<&'a OsString>,
     /// The numbers of threads.
     pub(super) threads: &'a [u32],
     /// The number of runs with each number of threads.
@@ -42,7 +44,7 @@ pub(super) fn all(runs: &Runs<'_>) -> Result<Vec<Profile>, Failure> {
             let run = profiles.len() + 1;
             eprintln!("romp: run {run} of {number}: {}", of(threads));
             let folder = folder.join(format!("threads-{threads}.{repeat}"));
-            profiles.push(one(runs.command, threads, &folder)?);
+            profiles.push(one(runs, threads, &folder)?);
         }
     }
     if let Some(keep) = runs.keep {
@@ -57,8 +59,9 @@ fn of(threads: u32) -> String {
 }
 
 /// Runs the program once.
-fn one(command: &[OsString], threads: u32, folder: &Path) -> Result<Profile, Failure> {
-    let Some((program, arguments)) = command.split_first() else {
+fn one(runs: &Runs<'_>, threads: u32, folder: &Path) -> Result<Profile, Failure> {
+    let (Some((first, arguments)), Some(program)) = (runs.command.split_first(), runs.program)
+    else {
         return Err("error: no program is given".to_owned().into());
     };
     std::fs::create_dir_all(folder).map_err(|error| {
@@ -74,7 +77,7 @@ fn one(command: &[OsString], threads: u32, folder: &Path) -> Result<Profile, Fai
         return Err(file_error(&folder, what, "choose another directory with --keep").into());
     }
     let name = Path::new(program).display();
-    let status = Command::new(program)
+    let status = Command::new(first)
         .args(arguments)
         .env("OMP_NUM_THREADS", threads.to_string())
         .env("ROMP_OUTPUT", &folder)
@@ -92,8 +95,8 @@ fn one(command: &[OsString], threads: u32, folder: &Path) -> Result<Profile, Fai
     }
     profile_of(&saved(&folder)?).map_err(|why| {
         format!(
-            "error: '{name}' with {} {why}\n  = help: build it with rompcc, and leave \
-             ROMP_MEASURE on",
+            "error: '{name}' with {} {why}\n  = help: build it with rompcc and leave \
+             ROMP_MEASURE on, or measure it as it is: romp run --scale N,... {name}",
             of(threads)
         )
         .into()
