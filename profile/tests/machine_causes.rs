@@ -227,3 +227,18 @@ fn turns_cost_no_more_than_the_time_in_ordered_regions() {
     assert_eq!(kinds(0), [CauseKind::NoProcessor]);
     assert_eq!(kinds(30), [CauseKind::NoProcessor, CauseKind::Ordered]);
 }
+
+#[test]
+fn a_run_that_hardly_had_a_processor_is_not_judged() {
+    let kinds = |ready: u64| -> Vec<CauseKind> {
+        let waits = row(1, &[(Main, 80), (Body, 1), (Ibarr, 79)]);
+        let others = row(2, &[(Main, 80), (Ibarr, 80)]);
+        let single = node(Some(0), 1, Body, vec![waits, others]);
+        let executed = node(Some(1), 3, Ibarr, vec![row(1, &[(Main, 79)])]);
+        let tasks = [Kind::Single, Kind::Task, Kind::TaskExec];
+        let found = found(&busy(team(&tasks, vec![single, executed]), ready, 2));
+        found.into_iter().map(|(kind, ..)| kind).collect()
+    };
+    assert_eq!(kinds(0), [CauseKind::TooFewTasks]);
+    assert_eq!(kinds(145), [CauseKind::NoProcessor]);
+}

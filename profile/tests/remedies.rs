@@ -140,9 +140,16 @@ fn a_taskwait_for_each_task_is_one_cause_with_the_barrier_around_it() {
     let expected = [(CauseKind::TooFewTasks, Some(1), 40)];
     assert_eq!(found(&profile(100)), expected);
     assert_eq!(found(&profile(4)), expected);
-    let remedy = |waits| causes(&profile(waits)).remove(0).remedy;
-    assert!(remedy(100).contains("one task at a time"));
-    assert!(!remedy(4).contains("one task at a time"));
+    let is_for_one = |profile: &Profile| {
+        let remedy = causes(profile).remove(0).remedy;
+        remedy.contains("one task at a time")
+    };
+    assert!(is_for_one(&profile(100)) && !is_for_one(&profile(4)));
+    // Tasks wait in the same place: a recursion.
+    let mut recursive = profile(100);
+    let inner = node(Some(4), 3, Body, vec![times(2, Main, 50, 1)]);
+    recursive.nodes.push(inner);
+    assert!(!is_for_one(&recursive));
 }
 
 #[test]

@@ -14,6 +14,10 @@ use crate::model::Scheduling;
 /// won. Every machine has something else to do now and then.
 pub(super) const BUSY: f64 = 5.0;
 
+/// The part of the time that threads were ready from which on a machine is too busy to judge a
+/// run, if they had no processor for as long: even if most of that time was in waits.
+const VERY_BUSY: f64 = 0.5;
+
 /// Work counts as different if the most work of a thread is more than this many times the
 /// least.
 const DIFFERS: f64 = 1.1;
@@ -48,11 +52,16 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         Kind::NoProcessor => amount.likely,
         _ => amount.upper,
     };
-    if facts.share(win) < BUSY {
+    let is_busy = kind == Kind::NoProcessor && without >= VERY_BUSY;
+    if facts.share(win) < BUSY && !is_busy {
         return;
     }
     if kind == Kind::NoProcessor {
         amount += within_others(facts, &scheduling, &mut list);
+    }
+    if is_busy {
+        // What remains of the other causes may be chance.
+        list.iter_mut().for_each(|it| it.doubt = Doubt::ByChance);
     }
     causes.list = list;
     amount.lost = scheduling.ready_ns;

@@ -120,31 +120,32 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
 const ONE: f64 = 1.5;
 
 /// The `taskwait` of the same team that waits for one task at a time, if there is one. A
-/// `taskwait` in a task does not count: a recursion makes a task of one half of its work and does
-/// the other half itself.
+/// `taskwait` that tasks execute does not count: a recursion makes a task of one half of its work
+/// and does the other half itself.
 fn waits_for_one_task(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
     let binding = facts.binding_regions();
     let nodes = &facts.tree.nodes;
+    let around = |node: &TreeNode<'_>| node.parent.map(|parent| &nodes[parent]);
     let times = |node: &TreeNode<'_>| -> u64 { node.rows().map(|it| it.row.main.count).sum() };
-    let mut waits = nodes.iter().filter(|node| {
-        node.kind == RegionKind::Taskwait && binding[node.region] == binding[region]
-    });
-    let one = waits.find(|wait| {
-        let Some(around) = wait.parent.map(|parent| &nodes[parent]) else {
-            return false;
-        };
-        let beside = around.children.iter().map(|&child| &nodes[child]);
+    let is_wait = |wait: usize| {
+        facts.profile.regions[wait].kind == RegionKind::Taskwait && binding[wait] == binding[region]
+    };
+    let is_for_one = |wait: usize| {
+        let its = || nodes.iter().filter(move |node| node.region == wait);
+        let blocks: Vec<&TreeNode<'_>> = its().filter_map(around).collect();
+        let beside = blocks.iter().flat_map(|block| &block.children);
         let created: u64 = beside
+            .map(|&child| &nodes[child])
             .filter(|node| node.kind.is_task_creation())
             .map(times)
             .sum();
-        let waited = times(wait);
-        !around.kind.is_task_execution()
+        let waited: u64 = its().map(times).sum();
+        !blocks.iter().any(|block| block.kind.is_task_execution())
             && waited >= OFTEN
             && created > 0
             && created as f64 <= ONE * waited as f64
-    });
-    one.map(|wait| wait.region)
+    };
+    (0..facts.profile.regions.len()).find(|&wait| is_wait(wait) && is_for_one(wait))
 }
 
 /// The advice for a wait because of too few tasks.
