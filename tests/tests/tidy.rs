@@ -91,7 +91,6 @@ const FOLDERS_WITH_CIRCLES: &[&str] = &[
     "pomp-runtime/run",
     "pomp-runtime/sources",
     "pomp-runtime/sources/gomp",
-    "profile/analysis",
 ];
 
 #[test]
