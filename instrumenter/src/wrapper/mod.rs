@@ -26,6 +26,7 @@ mod compilers;
 mod diagnostics;
 mod fault;
 mod finish;
+mod included;
 #[allow(unsafe_code, reason = "signals")]
 pub(crate) mod inherited;
 mod message;

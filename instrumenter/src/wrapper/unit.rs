@@ -21,7 +21,8 @@ use crate::wrapper::compilers::{Compiler, Substitution};
 use crate::wrapper::finish::coverage;
 use crate::wrapper::finish::dependencies::Renamed;
 use crate::wrapper::finish::scratch::Scratch;
-use crate::wrapper::route::choose::{self, Headers, Needs};
+use crate::wrapper::included::Headers;
+use crate::wrapper::route::choose::{self, Needs};
 use crate::wrapper::route::expanded;
 use crate::wrapper::route::substitution::prefix_maps;
 use crate::wrapper::settings::{DISABLE, Preprocess, Settings};
@@ -158,7 +159,8 @@ impl Unit {
 
     /// The headers that the source may include.
     pub(crate) fn headers(&self, line: &CommandLine) -> &Headers {
-        self.headers.get_or_init(|| Headers::of(line, self))
+        let read = || Headers::of(line, &self.name, self.language, &self.original);
+        self.headers.get_or_init(read)
     }
 
     pub(crate) fn changed(&self) -> bool {
@@ -238,7 +240,7 @@ impl Unit {
 
     /// The directory in which the compiler looks first for quoted headers.
     pub(crate) fn directory(&self) -> &Path {
-        directory(&self.name)
+        names::directory(Path::new(&self.name))
     }
 
     /// The names to replace in the compiler's output: that of a temporary file, and that of the
@@ -348,16 +350,6 @@ fn read_stdin() -> Vec<u8> {
     let mut text = Vec::new();
     let _ = std::io::Read::read_to_end(&mut std::io::stdin(), &mut text);
     text
-}
-
-/// The directory of a file; `.` if its name has no directory.
-pub(crate) fn directory(name: &OsStr) -> &Path {
-    let parent = Path::new(name).parent().unwrap_or(Path::new("."));
-    if parent.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        parent
-    }
 }
 
 /// The maps for file names in region descriptors: as the compiler maps names in the object.

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::names;
 use crate::wrapper::command::classify::{Argument, CommandLine, Language, Role, Stage};
 use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::command::outputs::default_name;
@@ -14,7 +15,7 @@ use crate::wrapper::command::steps;
 use crate::wrapper::compile::Job;
 use crate::wrapper::finish::library;
 use crate::wrapper::run::Output;
-use crate::wrapper::unit::{Route, Unit, directory};
+use crate::wrapper::unit::{Route, Unit};
 
 /// Whether the sources have to be compiled one by one. There are two reasons. Several sources
 /// that are not linked are compiled separately, so that the messages about each can be judged.
@@ -28,7 +29,7 @@ pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
     let moved = |unit: &&Unit| matches!(unit.route, Some(Route::TemporaryFile(_)));
     let directories: BTreeSet<&Path> = line
         .sources()
-        .map(|source| directory(source.name()))
+        .map(|source| names::directory(Path::new(source.name())))
         .collect();
     directories.len() > 1 && units.iter().any(moved)
 }

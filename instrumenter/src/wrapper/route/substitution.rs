@@ -13,12 +13,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::{expanded, fortran_text};
-use crate::names::PrefixMaps;
+use crate::names::{self, PrefixMaps};
 use crate::openmp;
 use crate::wrapper::command::classify::{Argument, CommandLine};
 use crate::wrapper::command::flags::{Meaning, PrefixMap};
 use crate::wrapper::compilers::{FILE_MAP, MACRO_MAP};
-use crate::wrapper::unit::{HERE, Route, Unit, directory};
+use crate::wrapper::unit::{HERE, Route, Unit};
 
 /// The command that compiles the units' new texts, with the flag that names the
 /// user's files in debug information, if the compiler has one.
@@ -85,7 +85,7 @@ pub(crate) fn searched_first(unit: &Unit) -> [OsString; 2] {
 /// drops the last `-iquote` directory if the next directory in its search is the same one. So
 /// the last one must be the temporary directory.
 fn searched_here(temporary: &Path) -> Vec<OsString> {
-    let [own, last] = [Path::new(HERE), directory(temporary.as_os_str())];
+    let [own, last] = [Path::new(HERE), names::directory(temporary)];
     let words = [own, last].map(|path| ["-iquote".into(), path.as_os_str().to_owned()]);
     words.into_iter().flatten().collect()
 }
