@@ -16,24 +16,24 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::wrapper::command::classify::{CommandLine, Stage};
-use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::command::outputs;
 use crate::wrapper::command::response;
 use crate::wrapper::command::steps;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::diagnostics;
 use crate::wrapper::finish::coverage;
 use crate::wrapper::finish::database;
-use crate::wrapper::finish::dependencies::{self, Renamed};
+use crate::wrapper::finish::dependencies;
 use crate::wrapper::finish::library;
-use crate::wrapper::finish::scratch::Scratch;
 use crate::wrapper::message;
 use crate::wrapper::route::expanded::compiler_line;
 use crate::wrapper::route::headers;
 use crate::wrapper::route::substitution::substituted;
 use crate::wrapper::route::unmeasured;
 use crate::wrapper::run::{Finished, Output, Runner};
+use crate::wrapper::scratch::Scratch;
 use crate::wrapper::settings::Settings;
-use crate::wrapper::unit::Unit;
+use crate::wrapper::unit::{Renamed, Unit};
 
 /// Why a source can't be compiled from a temporary file.
 const CANNOT_MOVE: &str = "it includes itself, or a header in its directory has a namesake \

@@ -14,7 +14,7 @@ use crate::find::c::scan::{self, Include};
 use crate::names;
 use crate::openmp::Language;
 use crate::wrapper::command::classify::{Argument, CommandLine, Role};
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::flags::Meaning;
 
 /// The largest number of headers that are read. With more of them, preprocessing is cheaper.
 const MOST_FILES: usize = 1_000;

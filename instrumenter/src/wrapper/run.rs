@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::wrapper::command::classify::CommandLine;
-use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::compilers::Compiler;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::inherited::{self, Forwarding};
 use crate::wrapper::message;
 use crate::wrapper::settings::Settings;

@@ -4,9 +4,10 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+use crate::names::PrefixMaps;
 use crate::openmp;
-use crate::wrapper::command::flags::{Meaning, Row, Shape};
 use crate::wrapper::command::response;
+use crate::wrapper::compilers::flags::{Meaning, PrefixMap, Row, Shape};
 use crate::wrapper::compilers::{Compiler, Driver};
 
 /// The language of an input, in the distinctions that matter here.
@@ -217,6 +218,14 @@ impl CommandLine {
                 _ => None,
             });
         switches.next().unwrap_or(false)
+    }
+
+    /// The maps of file names, of these kinds.
+    pub(crate) fn prefix_maps(&self, kinds: &[PrefixMap]) -> PrefixMaps {
+        PrefixMaps::new(self.flags().filter_map(|(meaning, value)| match meaning {
+            Meaning::PrefixMap(kind) if kinds.contains(&kind) => Some(value),
+            _ => None,
+        }))
     }
 
     pub(crate) fn output(&self) -> Option<&OsStr> {

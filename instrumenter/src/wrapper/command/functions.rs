@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use crate::wrapper::command::classify::{CommandLine, Role, Stage};
-use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::command::steps::is_configure_probe;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::settings::Settings;
 
 /// The compilers' flag for the same thing.

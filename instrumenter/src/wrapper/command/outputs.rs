@@ -3,7 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::wrapper::command::classify::{CommandLine, Stage};
+use crate::wrapper::command::classify::{CommandLine, Role, Stage};
+use crate::wrapper::compilers::flags::Meaning;
 
 /// The command's outputs: those named by `-o`, or the compilers' default names.
 pub(crate) fn outputs(line: &CommandLine) -> Vec<PathBuf> {
@@ -35,6 +36,15 @@ pub(crate) fn object(line: &CommandLine, index: usize) -> PathBuf {
         || default_name(line.arguments[index].name(), extension),
         PathBuf::from,
     )
+}
+
+/// Whether the compiler writes notes about coverage (`*.gcno`) beside its output.
+pub(crate) fn has_coverage_notes(line: &CommandLine) -> bool {
+    const FLAGS: [&str; 3] = ["--coverage", "-coverage", "-ftest-coverage"];
+    line.arguments.iter().any(|argument| {
+        let is_known = matches!(argument.role, Role::Known(Meaning::SideFiles, _));
+        is_known && FLAGS.iter().any(|flag| argument.name() == *flag)
+    })
 }
 
 /// The compilers' default name for a source's output: its base name, in the current directory.

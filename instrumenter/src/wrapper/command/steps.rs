@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::wrapper::command::classify::{Argument, CommandLine, Language, Role, Stage};
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::flags::Meaning;
 
 /// What to do with a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

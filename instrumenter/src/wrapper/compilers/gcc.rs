@@ -1,8 +1,8 @@
 //! GCC for C and C++, whose command line the others imitate.
 
 use super::{BOTH_MAPS, Driver, Family, Substitution};
-use crate::wrapper::command::flags::Shape::{Flag, Joined, JoinedOrSeparate, Separate};
-use crate::wrapper::command::flags::{FlagTable, Meaning as M, PrefixMap, Row, row};
+use crate::wrapper::compilers::flags::Shape::{Flag, Joined, JoinedOrSeparate, Separate};
+use crate::wrapper::compilers::flags::{FlagTable, Meaning as M, PrefixMap, Row, row};
 
 /// Other families that have a separate assembler use this flag, too. Clang assembles by itself.
 pub(super) const PIPE: Option<&str> = Some("-pipe");

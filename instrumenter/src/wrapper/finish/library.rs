@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::wrapper::command::classify::CommandLine;
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::flags::Meaning;
 
 /// The archive that measured programs are linked with.
 const ARCHIVE: &str = "libpomp.a";

@@ -5,7 +5,6 @@ pub(crate) mod coverage;
 pub(crate) mod database;
 pub(crate) mod dependencies;
 pub(crate) mod library;
-pub(crate) mod scratch;
 
 use std::io::Write;
 use std::path::Path;

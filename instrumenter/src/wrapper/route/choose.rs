@@ -16,17 +16,7 @@ use crate::wrapper::compilers::Compiler;
 use crate::wrapper::included::Headers;
 use crate::wrapper::route::fortran_text;
 use crate::wrapper::route::undefined_macros::Macros;
-use crate::wrapper::unit::Unit;
-
-/// How much the preprocessor has to do so that everything a source hides is visible.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Needs {
-    /// Put the text of included files in place.
-    Includes,
-    /// Do that, and expand macros.
-    #[default]
-    Expansion,
-}
+use crate::wrapper::unit::{Needs, Unit};
 
 /// Why a source has to be preprocessed.
 #[derive(Clone, Debug)]

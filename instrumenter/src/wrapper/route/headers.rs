@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use super::substitution::substituted;
 use crate::wrapper::command::classify::CommandLine;
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::included::{SYSTEM, environment_directories};
 use crate::wrapper::run::{Output, Runner};
 use crate::wrapper::unit::Unit;

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use crate::names;
 use crate::wrapper::command::classify::{Argument, CommandLine, Language, Role, Stage};
-use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::command::outputs::default_name;
 use crate::wrapper::command::steps;
 use crate::wrapper::compile::Job;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::finish::library;
 use crate::wrapper::run::Output;
 use crate::wrapper::unit::{Route, Unit};

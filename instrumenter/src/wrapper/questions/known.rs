@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use crate::openmp::Language;
 use crate::plan::Asked;
 use crate::wrapper::command::classify::{CommandLine, Role};
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::run::{Output, Runner};
 
 /// The answers for one command, each asked for at most once.
