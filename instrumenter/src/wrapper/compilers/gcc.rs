@@ -100,23 +100,6 @@ const ROWS: &[Row] = &[
         Joined,
         M::PrefixMap(PrefixMap::Macro),
     ),
-    row(
-        "-fprofile-prefix-map=",
-        Joined,
-        M::PrefixMap(PrefixMap::Profile),
-    ),
-    row(
-        "-fcoverage-prefix-map=",
-        Joined,
-        M::PrefixMap(PrefixMap::Profile),
-    ),
-    row("-fdebug-compilation-dir=", Joined, M::CompilationDirectory),
-    row(
-        "-fcoverage-compilation-dir=",
-        Joined,
-        M::CompilationDirectory,
-    ),
-    row("-ffile-compilation-dir=", Joined, M::CompilationDirectory),
     row("-D", JoinedOrSeparate, M::Nothing),
     row("--define-macro", Separate, M::Nothing),
     row("-U", JoinedOrSeparate, M::Nothing),
