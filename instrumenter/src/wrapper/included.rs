@@ -105,11 +105,9 @@ impl Search {
                 .filter(|directory| !is_systems(directory))
                 .collect::<Vec<_>>()
         };
-        let angled = directories(|argument| {
-            spelled(argument, "-I") || spelled(argument, "--include-directory")
-        });
+        let angled = directories(|argument| argument.begins_with(&["-I", "--include-directory"]));
         Self {
-            quoted: directories(|argument| spelled(argument, "-iquote")),
+            quoted: directories(|argument| argument.begins_with(&["-iquote"])),
             angled: angled
                 .into_iter()
                 .chain(environment_directories(&["CPATH"]))
@@ -204,11 +202,6 @@ pub(crate) fn environment_directories(variables: &[&str]) -> Vec<PathBuf> {
             .collect::<Vec<_>>()
     });
     directories.collect()
-}
-
-fn spelled(argument: &Argument, flag: &str) -> bool {
-    let word = argument.name().to_string_lossy();
-    word.starts_with(flag)
 }
 
 fn is_systems(directory: &Path) -> bool {

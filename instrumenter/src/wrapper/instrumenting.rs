@@ -123,9 +123,7 @@ fn is_marker(line: &[u8]) -> bool {
 
 /// Whether an argument may define macros on which conditionals depend.
 fn defines(argument: &Argument) -> bool {
-    const DEFINING: [&[u8]; 5] = [b"-D", b"-U", b"-Wp,", b"-include", b"-imacros"];
-    let word = argument.name().as_bytes();
-    DEFINING.iter().any(|flag| word.starts_with(flag))
+    argument.begins_with(&["-D", "-U", "-Wp,", "-include", "-imacros"])
 }
 
 /// FNV-1a: the same on every machine and with every version of Rust.

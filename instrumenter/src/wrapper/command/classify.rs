@@ -112,6 +112,12 @@ impl Argument {
             .map_or(OsStr::new(""), OsString::as_os_str)
     }
 
+    /// Whether its first word begins with one of these.
+    pub(crate) fn begins_with(&self, flags: &[&str]) -> bool {
+        let word = self.name().as_bytes();
+        flags.iter().any(|flag| word.starts_with(flag.as_bytes()))
+    }
+
     /// Takes the argument out of the command. Its place stays, since sources are identified by
     /// their place.
     pub(crate) fn clear(&mut self) {
@@ -241,10 +247,14 @@ impl CommandLine {
 
     /// The words of the command, as the compiler sees them.
     pub(crate) fn words(&self) -> Vec<OsString> {
-        self.arguments
-            .iter()
-            .flat_map(|argument| argument.words.iter().cloned())
-            .collect()
+        self.words_of(|_| true)
+    }
+
+    /// The words of some of the arguments.
+    pub(crate) fn words_of(&self, is_meant: impl Fn(&Argument) -> bool) -> Vec<OsString> {
+        let arguments = self.arguments.iter();
+        let meant = arguments.filter(|argument| is_meant(argument));
+        meant.flat_map(|of| of.words.iter().cloned()).collect()
     }
 
     /// The command for one of the sources, up to the object: without other inputs, flags of the

@@ -242,11 +242,8 @@ fn preprocessor_words(line: &CommandLine, unit: &Unit) -> Vec<OsString> {
             let file = object.with_extension("d");
             one.push(Meaning::DependencyFile, vec!["-MF".into(), file.into()]);
         }
-        let names_target = |word: &OsString| {
-            let word = word.to_string_lossy();
-            word.starts_with("-MT") || word.starts_with("-MQ")
-        };
-        if !line.words().iter().any(names_target) {
+        let mut arguments = line.arguments.iter();
+        if !arguments.any(|argument| argument.begins_with(&["-MT", "-MQ"])) {
             one.push(Meaning::DependencyDetail, vec!["-MQ".into(), object.into()]);
         }
     }
