@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::names;
-use crate::wrapper::command::classify::{Argument, CommandLine, Language, Role, Stage};
+use crate::wrapper::command::classify::{Argument, CommandLine, InputKind, Role, Stage};
 use crate::wrapper::command::outputs::default_name;
 use crate::wrapper::command::steps;
 use crate::wrapper::compile::Job;
@@ -38,7 +38,7 @@ pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
 /// of a header. And it may report a missing source before it compiles another one.
 fn can_be_alone(source: &Argument) -> bool {
     let name = Path::new(source.name());
-    let is_measured = matches!(source.role, Role::Input(Language::Measured(_)));
+    let is_measured = matches!(source.role, Role::Input(InputKind::Measured(_)));
     is_measured && (name.as_os_str() == "-" || name.exists())
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn run(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> u8 {
         }
         if let Some(object) = object {
             linked.arguments[index].words = vec![object.into_os_string()];
-            linked.arguments[index].role = Role::Input(Language::Linked);
+            linked.arguments[index].role = Role::Input(InputKind::Linked);
         }
     }
     match failure {

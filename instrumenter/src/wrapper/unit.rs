@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::names;
 use crate::openmp::Language;
 use crate::source::Layout;
-use crate::wrapper::command::classify::{self, CommandLine, Role};
+use crate::wrapper::command::classify::{CommandLine, InputKind, Role};
 use crate::wrapper::command::layout;
 use crate::wrapper::compilers::{Compiler, Substitution};
 use crate::wrapper::included::Headers;
@@ -97,7 +97,7 @@ impl Unit {
     /// to the compiler: it can't be read, or its language is not instrumented.
     pub(crate) fn read(line: &CommandLine, index: usize) -> Option<Self> {
         let argument = line.arguments.get(index)?;
-        let Role::Input(classify::Language::Measured(language)) = argument.role else {
+        let Role::Input(InputKind::Measured(language)) = argument.role else {
             return None;
         };
         let given = argument.name();
