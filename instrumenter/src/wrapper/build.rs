@@ -213,7 +213,7 @@ impl Build<'_> {
             return job.build(self.line, units);
         }
         match split::obstacle(self.line) {
-            None => split::run(&job, self.line, &units),
+            None => split::run(&job, self.line, &units).unwrap_or_else(|code| code),
             Some(flag) => {
                 let why = format!(
                     "{flag} names files after the command, and its sources stand in several \

@@ -12,7 +12,7 @@
 //!                         the source as it is, the user's source
 //! ```
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::wrapper::command::classify::{CommandLine, Stage};
@@ -135,16 +135,21 @@ impl Job<'_> {
         Ok(!outcome.success())
     }
 
+    /// A path for a temporary file of this name.
+    pub(crate) fn place(&self, name: &OsStr) -> Result<PathBuf, u8> {
+        self.scratch.place(name).map_err(|error| {
+            message::error(&format!("cannot make a temporary directory: {error}"));
+            1
+        })
+    }
+
     /// Compiles the user's sources to a file that is not used, to get the compiler's messages
     /// about them.
     fn beside(&self, line: &CommandLine) -> Result<Finished, u8> {
         let mut aside = line.clone().without_dependencies();
         aside.clear_all(Meaning::Output);
         aside.clear_all(Meaning::CompilationDatabase);
-        let path = self.scratch.place("result".as_ref()).map_err(|error| {
-            message::error(&format!("cannot make a temporary directory: {error}"));
-            1
-        })?;
+        let path = self.place("result".as_ref())?;
         aside.push(Meaning::Output, vec!["-o".into(), path.into()]);
         self.original(&aside, Output::HeldBack)
     }
@@ -216,12 +221,7 @@ impl Job<'_> {
         let mut words = substituted(line, units, prefix_map);
         words.extend(self.runner.colour(line));
         words.extend(self.pipe(line).map(OsString::from));
-        if steps::wants_library(line) {
-            words.extend(library::link_words(line, self.library));
-        }
-        if line.from_response_file {
-            words = self.in_response_file(words);
-        }
+        let words = self.completed(line, words);
         let new = units
             .iter()
             .find(|unit| unit.is_stdin())
@@ -250,8 +250,15 @@ impl Job<'_> {
         compiler.family.pipe.filter(|_| pipes && !may_print(line))
     }
 
-    /// A user who gave a response file may have had more words than a command line can hold.
-    fn in_response_file(&self, words: Vec<OsString>) -> Vec<OsString> {
+    /// Adds the library to the words of a command that links. A user who gave a response file
+    /// may have had more words than a command line can hold, so the words are put into one.
+    fn completed(&self, line: &CommandLine, mut words: Vec<OsString>) -> Vec<OsString> {
+        if steps::wants_library(line) {
+            words.extend(library::link_words(line, self.library));
+        }
+        if !line.from_response_file {
+            return words;
+        }
         let text = response::join(&words);
         let Ok(path) = self.scratch.write("arguments".as_ref(), &text) else {
             return words;
@@ -343,15 +350,10 @@ impl Job<'_> {
         Ok(1)
     }
 
-    /// Compiles the user's sources.
-    fn original(&self, line: &CommandLine, output: Output) -> Result<Finished, u8> {
-        let mut words = line.clone().without_end_of_flags().words();
-        if steps::wants_library(line) {
-            words.extend(library::link_words(line, self.library));
-        }
-        if line.from_response_file {
-            words = self.in_response_file(words);
-        }
+    /// Runs a command with the inputs that it names: the user's sources, or objects.
+    pub(crate) fn original(&self, line: &CommandLine, output: Output) -> Result<Finished, u8> {
+        let words = line.clone().without_end_of_flags().words();
+        let words = self.completed(line, words);
         self.runner.run(&words, self.stdin, output)
     }
 

@@ -13,29 +13,26 @@ pub(crate) fn outputs(line: &CommandLine) -> Vec<PathBuf> {
     }
     match line.stage() {
         Stage::Preprocess => Vec::new(),
-        Stage::Compile => line
+        Stage::Compile | Stage::Assemble => line
             .sources()
-            .map(|source| default_name(source.name(), "s"))
-            .collect(),
-        Stage::Assemble => line
-            .sources()
-            .map(|source| default_name(source.name(), "o"))
+            .map(|source| default_name(source.name(), extension(line)))
             .collect(),
         Stage::Link => vec!["a.out".into()],
     }
 }
 
+/// The extension of the file that the compiler makes of a source.
+fn extension(line: &CommandLine) -> &'static str {
+    match line.stage() {
+        Stage::Compile => "s",
+        _ => "o",
+    }
+}
+
 /// The file that the command makes of a source.
 pub(crate) fn object(line: &CommandLine, index: usize) -> PathBuf {
-    let extension = if line.stage() == Stage::Compile {
-        "s"
-    } else {
-        "o"
-    };
-    line.output().map_or_else(
-        || default_name(line.arguments[index].name(), extension),
-        PathBuf::from,
-    )
+    let by_default = || default_name(line.arguments[index].name(), extension(line));
+    line.output().map_or_else(by_default, PathBuf::from)
 }
 
 /// Whether the compiler writes notes about coverage (`*.gcno`) beside its output.
