@@ -12,16 +12,16 @@ use crate::Groups;
 use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::command::outputs;
 use crate::wrapper::command::steps;
-use crate::wrapper::compile::{Job, leave_out};
+use crate::wrapper::compile::Job;
 use crate::wrapper::finish::coverage;
 use crate::wrapper::finish::library;
 use crate::wrapper::instrumenting::Instrumenting;
 use crate::wrapper::message;
 use crate::wrapper::route::as_it_is;
-use crate::wrapper::route::choose::Reason;
+use crate::wrapper::route::choose::{self, Reason};
 use crate::wrapper::route::expanded;
 use crate::wrapper::route::expanded::Shown;
-use crate::wrapper::route::unmeasured;
+use crate::wrapper::route::unmeasured::{self, leave_out};
 use crate::wrapper::run::{Output, Runner};
 use crate::wrapper::scratch::Scratch;
 use crate::wrapper::settings::Preprocess;
@@ -114,7 +114,7 @@ impl Build<'_> {
         }
         let reason = match settings.preprocess {
             Preprocess::Always => Reason::expansion("ROMP_PREPROCESS=always"),
-            Preprocess::Auto | Preprocess::Never => unmeasured::reason(compiler, self.line, unit)?,
+            Preprocess::Auto | Preprocess::Never => choose::reason(compiler, self.line, unit)?,
         };
         let why = format!("{} is preprocessed: {}", unit.shown_name(), reason.why);
         message::note(settings, &why);

@@ -29,10 +29,9 @@ use crate::wrapper::message;
 use crate::wrapper::route::expanded::compiler_line;
 use crate::wrapper::route::headers;
 use crate::wrapper::route::substitution::substituted;
-use crate::wrapper::route::unmeasured;
+use crate::wrapper::route::unmeasured::{self, leave_out, not_measured};
 use crate::wrapper::run::{Finished, Output, Runner};
 use crate::wrapper::scratch::Scratch;
-use crate::wrapper::settings::Settings;
 use crate::wrapper::unit::{Renamed, Unit};
 
 /// Why a source can't be compiled from a temporary file.
@@ -405,13 +404,6 @@ fn remove_outputs(line: &CommandLine) {
     }
 }
 
-/// Says that units are not measured. With `ROMP_STRICT` these are errors, and the result is the
-/// status to exit with.
-pub(crate) fn leave_out(settings: &Settings, units: &[&Unit], why: &str) -> Option<u8> {
-    let sentences: Vec<String> = units.iter().map(|unit| not_measured(unit, why)).collect();
-    unmeasured::say(settings, &sentences)
-}
-
 /// Why a command fails with the new texts, but not without them.
 fn blame(rejected: &[&Unit]) -> &'static str {
     if rejected.is_empty() {
@@ -419,10 +411,6 @@ fn blame(rejected: &[&Unit]) -> &'static str {
     } else {
         REJECTED
     }
-}
-
-fn not_measured(unit: &Unit, why: &str) -> String {
-    format!("{} is not measured: {why}", unit.shown_name())
 }
 
 fn renamed(units: &[&Unit]) -> Vec<Renamed> {

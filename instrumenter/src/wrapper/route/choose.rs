@@ -36,8 +36,20 @@ impl Reason {
     }
 }
 
-/// Returns why the source has to be preprocessed, if it has to.
+/// The reason for preprocessing a source in which a directive can't be read.
+pub(crate) const UNCLEAR: &str = "a directive in it is not clear";
+
+/// Returns why the source is preprocessed, if it is.
 pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<Reason> {
+    if unit.incomplete {
+        return Some(Reason::expansion(UNCLEAR));
+    }
+    let moved = || fortran_text::moved_line(compiler, unit).map(Reason::expansion);
+    hidden(compiler, line, unit).or_else(moved)
+}
+
+/// Returns why the source alone does not show all constructs, if it does not.
+pub(crate) fn hidden(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<Reason> {
     if unit.language == Language::Fortran {
         return fortran_text::hidden(line, unit).map(Reason::expansion);
     }
