@@ -62,6 +62,13 @@ pub fn joined(directory: &Path, text: &str) -> std::path::PathBuf {
     directory.join(OsStr::from_bytes(&bytes(text)))
 }
 
+/// The directory of a file; `.` if its name has no directory.
+#[must_use]
+pub fn directory(file: &Path) -> &Path {
+    let parent = file.parent().filter(|parent| *parent != Path::new(""));
+    parent.unwrap_or(Path::new("."))
+}
+
 /// Maps the begins of file names, as `-ffile-prefix-map` does.
 #[derive(Clone, Debug, Default)]
 pub struct PrefixMaps {

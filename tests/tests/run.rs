@@ -4,8 +4,8 @@
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
-#[path = "run/place.rs"]
-mod place;
+#[path = "run/program_folder.rs"]
+mod program_folder;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +17,7 @@ use profile::model::{Profile, Region};
 use profile::outside::{Interface, ROWS, counted as counted_as};
 use profile::region_kind::RegionKind as K;
 
-use place::{Place, fixtures};
+use program_folder::{ProgramFolder, fixtures};
 
 fn count(profile: &Profile, kind: K) -> u64 {
     let nodes = profile.nodes.iter();
@@ -39,14 +39,14 @@ fn printed(stdout: &[u8]) -> BTreeMap<String, u64> {
 }
 
 fn counts_are_right(fixture: &str, compiler: &str, interface: Interface) {
-    let place = Place::new();
+    let folder = ProgramFolder::new();
     let mut wrong = Vec::new();
-    place.build(compiler, fixture, &["-O1", "-g"], "app");
+    folder.build(compiler, fixture, &["-O1", "-g"], "app");
     for threads in ["1", "4"] {
         let settings = [("OMP_NUM_THREADS", threads), ("OMP_MAX_ACTIVE_LEVELS", "2")];
-        let ran = place.romp_run(&["./app"], &settings);
+        let ran = folder.romp_run(&["./app"], &settings);
         assert!(ran.status.success(), "{ran:?}");
-        let profile = place.profile("app");
+        let profile = folder.profile("app");
         for (name, expected) in printed(&ran.stdout) {
             let Ok(kind) = serde_json::from_value::<K>(name.clone().into()) else {
                 continue;
@@ -73,11 +73,11 @@ fn counts_are_those_of_the_source_but_for_a_list() {
 
 #[test]
 fn a_loop_of_which_the_runtime_gives_no_address_is_measured() {
-    let place = Place::new();
-    place.build("clang", "run/no_address.c", &["-g"], "app");
-    let ran = place.romp_run(&["./app"], &[]);
+    let folder = ProgramFolder::new();
+    folder.build("clang", "run/no_address.c", &["-g"], "app");
+    let ran = folder.romp_run(&["./app"], &[]);
     assert!(ran.status.success(), "{ran:?}");
-    let profile = place.profile("app");
+    let profile = folder.profile("app");
     assert_eq!(count(&profile, K::Loop), 2);
     let loops = profile.regions.iter().filter(|of| of.kind == K::Loop);
     let unknown = loops.filter(|of| of.file == "(unknown place)");
@@ -99,19 +99,19 @@ fn identity(region: &Region) -> (K, String, [u32; 2], Option<String>) {
 /// same program built with us has the same constructs.
 #[test]
 fn regions_are_those_of_the_source() {
-    let place = Place::new();
+    let folder = ProgramFolder::new();
     let fixture = "run/regions.c";
     for (compiler, most_near) in [("gcc", 8), ("clang", 6)] {
-        place.build(
+        folder.build(
             &format!("romp:{compiler}"),
             fixture,
             &["-O2", "-g"],
             "source",
         );
-        place.build(compiler, fixture, &["-O2", "-g"], "outside");
-        assert!(place.command(&["./source"]).status().unwrap().success());
-        assert!(place.romp_run(&["./outside"], &[]).status.success());
-        let (source, outside) = (place.profile("source"), place.profile("outside"));
+        folder.build(compiler, fixture, &["-O2", "-g"], "outside");
+        assert!(folder.command(&["./source"]).status().unwrap().success());
+        assert!(folder.romp_run(&["./outside"], &[]).status.success());
+        let (source, outside) = (folder.profile("source"), folder.profile("outside"));
         let known: BTreeSet<_> = source.regions.iter().map(identity).collect();
         let (certain, near): (Vec<_>, Vec<_>) = outside
             .regions
@@ -138,11 +138,11 @@ fn regions_are_those_of_the_source() {
 
 #[test]
 fn without_debug_information_function_or_module_are_known() {
-    let place = Place::new();
+    let folder = ProgramFolder::new();
     for (flags, function) in [(&["-O2"][..], Some("main")), (&["-O2", "-s"][..], None)] {
-        place.build("gcc", "run/regions.c", flags, "app");
-        assert!(place.romp_run(&["./app"], &[]).status.success());
-        let profile = place.profile("app");
+        folder.build("gcc", "run/regions.c", flags, "app");
+        assert!(folder.romp_run(&["./app"], &[]).status.success());
+        let profile = folder.profile("app");
         let parallel = profile
             .regions
             .iter()
@@ -156,13 +156,13 @@ fn without_debug_information_function_or_module_are_known() {
 
 #[test]
 fn what_cannot_be_seen_is_said() {
-    let place = Place::new();
-    place.build("gcc", "run/regions.c", &["-O2"], "app");
-    place.romp_run(&["./app"], &[]);
-    let report = fs::read_to_string(place.path("app.0.romp.txt")).unwrap();
+    let folder = ProgramFolder::new();
+    folder.build("gcc", "run/regions.c", &["-O2"], "app");
+    folder.romp_run(&["./app"], &[]);
+    let report = fs::read_to_string(folder.path("app.0.romp.txt")).unwrap();
     assert!(report.contains("not visible in this mode"), "{report}");
     assert!(report.contains("libgomp.so.1"), "{report}");
-    let profile = place.profile("app");
+    let profile = folder.profile("app");
     assert_eq!(profile.run.runtimes[0].threads, 4);
     assert!(!profile.run.runtimes[0].not_visible.is_empty());
 }
@@ -185,7 +185,7 @@ const COMPILERS: [&str; 2] = ["gcc", "clang"];
 #[test]
 fn traps_do_no_harm() {
     for compiler in COMPILERS {
-        let place = Place::new();
+        let folder = ProgramFolder::new();
         for (name, expected) in [
             ("detach", Some((K::TaskExec, 2))),
             ("reductions", Some((K::Parallel, 8))),
@@ -195,9 +195,9 @@ fn traps_do_no_harm() {
             ("doacross", None),
         ] {
             let fixture = format!("run/{name}.c");
-            place.build(compiler, &fixture, &["-O2", "-g"], name);
-            place.runs_the_same(&[&format!("./{name}")], &[]);
-            let profile = place.profile(name);
+            folder.build(compiler, &fixture, &["-O2", "-g"], name);
+            folder.runs_the_same(&[&format!("./{name}")], &[]);
+            let profile = folder.profile(name);
             if let Some((kind, number)) = expected {
                 assert_eq!(count(&profile, kind), number, "{compiler}: {name}");
             }
@@ -211,10 +211,10 @@ fn teams_are_tied_to_who_forks_them() {
 }
 
 fn teams_of_are_tied(compiler: &str) {
-    let place = Place::new();
-    place.build(compiler, "run/nested.c", &["-O2"], "nested");
-    place.romp_run(&["./nested"], &[]);
-    let profile = place.profile("nested");
+    let folder = ProgramFolder::new();
+    folder.build(compiler, "run/nested.c", &["-O2"], "nested");
+    folder.romp_run(&["./nested"], &[]);
+    let profile = folder.profile("nested");
     let paths: BTreeSet<String> = profile.threads.iter().map(ToString::to_string).collect();
     for path in ["0->2->1->1", "0->1->0->1", "0->255"] {
         assert!(paths.contains(path), "{compiler}: {path} of {paths:?}");
@@ -226,25 +226,25 @@ fn teams_of_are_tied(compiler: &str) {
 }
 
 /// Builds the plugin, and the program that loads plugins.
-fn build_plugins(place: &Place, compilers: &[&str]) {
+fn build_plugins(folder: &ProgramFolder, compilers: &[&str]) {
     for compiler in compilers {
         let plugin = format!("{compiler}.so");
         let flags = ["-O2", "-g", "-shared", "-fPIC"];
-        place.build(compiler, "run/plugin.c", &flags, &plugin);
+        folder.build(compiler, "run/plugin.c", &flags, &plugin);
     }
     let host = fixtures().join("run/host.c");
     let mut gcc = Command::new("gcc");
-    gcc.arg("-o").arg(place.path("host")).arg(host).arg("-ldl");
+    gcc.arg("-o").arg(folder.path("host")).arg(host).arg("-ldl");
     assert!(gcc.status().unwrap().success());
 }
 
 #[test]
 fn a_plugin_s_own_runtime_is_found() {
     for compiler in COMPILERS {
-        let place = Place::new();
-        build_plugins(&place, &[compiler]);
-        place.runs_the_same(&["./host", &format!("./{compiler}.so")], &[]);
-        let profile = place.profile("host");
+        let folder = ProgramFolder::new();
+        build_plugins(&folder, &[compiler]);
+        folder.runs_the_same(&["./host", &format!("./{compiler}.so")], &[]);
+        let profile = folder.profile("host");
         assert_eq!(count(&profile, K::Barrier), 3, "{compiler}");
         assert_eq!(count(&profile, K::Lock), 2 + 3, "{compiler}");
         let mut parallel = profile.regions.iter();
@@ -256,12 +256,12 @@ fn a_plugin_s_own_runtime_is_found() {
 /// GCC's runtime and LLVM's in one process: each is measured as if it were alone.
 #[test]
 fn two_runtimes_are_both_measured() {
-    let place = Place::new();
-    build_plugins(&place, &COMPILERS);
+    let folder = ProgramFolder::new();
+    build_plugins(&folder, &COMPILERS);
     for order in [["./gcc.so", "./clang.so"], ["./clang.so", "./gcc.so"]] {
-        place.runs_the_same(&["./host", order[0], order[1]], &[]);
-        let report = fs::read_to_string(place.path("host.0.romp.txt")).unwrap();
-        let profile = place.profile("host");
+        folder.runs_the_same(&["./host", order[0], order[1]], &[]);
+        let report = fs::read_to_string(folder.path("host.0.romp.txt")).unwrap();
+        let profile = folder.profile("host");
         for (kind, each) in [
             (K::Parallel, 3),
             (K::Loop, 3),
@@ -283,10 +283,10 @@ fn two_runtimes_are_both_measured() {
 #[test]
 fn processes_are_profiles_of_their_own() {
     for compiler in COMPILERS {
-        let place = Place::new();
-        place.build(compiler, "run/processes.c", &["-O2"], "processes");
-        place.runs_the_same(&["./processes"], &[]);
-        let profiles = place.profiles("processes");
+        let folder = ProgramFolder::new();
+        folder.build(compiler, "run/processes.c", &["-O2"], "processes");
+        folder.runs_the_same(&["./processes"], &[]);
+        let profiles = folder.profiles("processes");
         let members: Vec<u64> = profiles.iter().map(|p| count(p, K::Parallel)).collect();
         assert_eq!(members, [2, 2, 2], "{compiler}");
     }
@@ -296,17 +296,17 @@ fn processes_are_profiles_of_their_own() {
 #[test]
 fn collectors_are_answered() {
     for compiler in COMPILERS {
-        let place = Place::new();
-        place.build(compiler, "ports/stacks.c", &["-O1", "-g"], "app");
-        let collector = place.bin.join("libromp_collector.so");
+        let folder = ProgramFolder::new();
+        folder.build(compiler, "ports/stacks.c", &["-O1", "-g"], "app");
+        let collector = folder.bin.join("libromp_collector.so");
         let settings = [
             ("LD_PRELOAD", collector.to_str().unwrap()),
             ("ROMP_COLLECTOR_OUTPUT", "stacks.txt"),
             ("ROMP_COLLECTOR_MIN", "40000"),
         ];
-        let said = place.romp_run(&["./app"], &settings);
+        let said = folder.romp_run(&["./app"], &settings);
         let said = String::from_utf8_lossy(&said.stderr).into_owned();
-        let stacks = fs::read_to_string(place.path("stacks.txt")).unwrap();
+        let stacks = fs::read_to_string(folder.path("stacks.txt")).unwrap();
         assert!(
             stacks.contains("\n\nbarrier: "),
             "{compiler}: {said} {stacks}"
@@ -315,9 +315,9 @@ fn collectors_are_answered() {
             stacks.contains("\n\nparallel region: "),
             "{compiler}: {stacks}"
         );
-        assert!(count(&place.profile("app"), K::Parallel) > 0);
+        assert!(count(&folder.profile("app"), K::Parallel) > 0);
         // A process without a runtime has no events for the collector.
-        let alone = place.romp_run(&["sh", "-c", "exit 3"], &settings);
+        let alone = folder.romp_run(&["sh", "-c", "exit 3"], &settings);
         let said = String::from_utf8_lossy(&alone.stderr).into_owned();
         assert_eq!(alone.status.code(), Some(3), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
@@ -326,17 +326,17 @@ fn collectors_are_answered() {
 
 #[test]
 fn status_and_signals_go_through() {
-    let place = Place::new();
+    let folder = ProgramFolder::new();
     for words in [
         &["sh", "-c", "exit 3"][..],
         &["sh", "-c", "echo out; echo err >&2; kill -TERM $$"],
         &["sh", "-c", "kill -SEGV $$"],
     ] {
         let plain = Command::new(words[0]).args(&words[1..]).output().unwrap();
-        let romp = Command::new(place.bin.join("romp"))
+        let romp = Command::new(folder.bin.join("romp"))
             .arg("run")
             .args(words)
-            .current_dir(place.folder.path())
+            .current_dir(folder.directory.path())
             .output()
             .unwrap();
         assert_eq!(romp.status.code(), plain.status.code(), "{words:?}");
@@ -347,21 +347,21 @@ fn status_and_signals_go_through() {
 
 #[test]
 fn what_cannot_be_measured_is_told_in_one_line() {
-    let place = Place::new();
-    let source = place.path("plain.c");
+    let folder = ProgramFolder::new();
+    let source = folder.path("plain.c");
     fs::write(&source, "int main(void) { return 0; }\n").unwrap();
     let gcc = |flags: &[&str], name: &str| {
         let mut command = Command::new("gcc");
         command
             .args(flags)
             .arg("-o")
-            .arg(place.path(name))
+            .arg(folder.path(name))
             .arg(&source);
         assert!(command.status().unwrap().success());
     };
     gcc(&["-static"], "static");
     gcc(&[], "plain");
-    fs::write(place.path("data"), "no program").unwrap();
+    fs::write(folder.path("data"), "no program").unwrap();
     for (words, status, said) in [
         (&["./static"][..], 126, "it is linked statically"),
         (&["./data"], 126, "it is not a program"),
@@ -372,7 +372,7 @@ fn what_cannot_be_measured_is_told_in_one_line() {
             "used no OpenMP runtime that can be measured",
         ),
     ] {
-        let output = place.romp_run(words, &[]);
+        let output = folder.romp_run(words, &[]);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(status), "{words:?}: {text}");
         assert!(
@@ -385,10 +385,10 @@ fn what_cannot_be_measured_is_told_in_one_line() {
 /// If the runtime can't be reached, the same line is printed.
 #[test]
 fn a_runtime_out_of_reach_is_told_in_one_line() {
-    let place = Place::new();
-    build_plugins(&place, &["gcc"]);
-    place.build("gcc", "run/nested.c", &["-c"], "nested.o");
-    let link = place
+    let folder = ProgramFolder::new();
+    build_plugins(&folder, &["gcc"]);
+    folder.build("gcc", "run/nested.c", &["-c"], "nested.o");
+    let link = folder
         .command(&[
             "gcc",
             "-o",
@@ -400,7 +400,7 @@ fn a_runtime_out_of_reach_is_told_in_one_line() {
         .status();
     assert!(link.unwrap().success());
     for words in [&["./host", "deep", "./gcc.so"][..], &["./static_runtime"]] {
-        let said = place.runs_the_same(words, &[]);
+        let said = folder.runs_the_same(words, &[]);
         let is_said = said.contains("used no OpenMP runtime that can be measured");
         assert!(is_said && said.lines().count() == 1, "{words:?}: {said}");
     }
@@ -409,13 +409,13 @@ fn a_runtime_out_of_reach_is_told_in_one_line() {
 /// A program that runs with another user's rights.
 #[test]
 fn a_program_with_lent_rights_is_refused() {
-    let place = Place::new();
+    let folder = ProgramFolder::new();
     let own = std::os::unix::fs::MetadataExt::uid(&fs::metadata("/proc/self").unwrap());
     let lent = match own {
         // Root can't get more rights, but can make a program that runs as another user.
         0 => {
             const NOBODY: u32 = 65_534;
-            let lent = place.path("lent");
+            let lent = folder.path("lent");
             fs::copy("/bin/true", &lent).unwrap();
             std::os::unix::fs::chown(&lent, Some(NOBODY), None).unwrap();
             fs::set_permissions(&lent, fs::Permissions::from_mode(0o4755)).unwrap();
@@ -427,7 +427,7 @@ fn a_program_with_lent_rights_is_refused() {
             .find(|path| fs::metadata(path).is_ok_and(|it| it.permissions().mode() & 0o4000 != 0))
             .expect("a program of the system that is set-user-id"),
     };
-    let output = place.romp_run(&[lent.to_str().unwrap()], &[]);
+    let output = folder.romp_run(&[lent.to_str().unwrap()], &[]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(126), "{said}");
     assert!(
@@ -438,40 +438,40 @@ fn a_program_with_lent_rights_is_refused() {
 
 #[test]
 fn a_program_built_with_us_is_measured_once() {
-    let place = Place::new();
-    place.build("romp:gcc", "run/nested.c", &["-O2"], "nested");
-    let said = place.romp_run(&["./nested"], &[]);
+    let folder = ProgramFolder::new();
+    folder.build("romp:gcc", "run/nested.c", &["-O2"], "nested");
+    let said = folder.romp_run(&["./nested"], &[]);
     let said = String::from_utf8_lossy(&said.stderr).into_owned();
     assert!(
         said.contains("was built with Romp and measures itself"),
         "{said}"
     );
-    let profile = place.profile("nested");
+    let profile = folder.profile("nested");
     assert_eq!(count(&profile, K::Critical), 12 + 256 + 500);
     assert!(profile.run.runtimes.is_empty());
 }
 
 #[test]
 fn measurement_can_be_switched_off_and_parts_of_it() {
-    let place = Place::new();
-    place.build("gcc", "run/regions.c", &["-O2"], "app");
-    let said = place.romp_run(&["./app"], &[("ROMP_MEASURE", "off")]);
+    let folder = ProgramFolder::new();
+    folder.build("gcc", "run/regions.c", &["-O2"], "app");
+    let said = folder.romp_run(&["./app"], &[("ROMP_MEASURE", "off")]);
     assert!(
-        said.stderr.is_empty() && place.profiles("app").is_empty(),
+        said.stderr.is_empty() && folder.profiles("app").is_empty(),
         "{said:?}"
     );
-    place.romp_run(&["./app"], &[("ROMP_DISABLE", "critical")]);
-    let profile = place.profile("app");
+    folder.romp_run(&["./app"], &[("ROMP_DISABLE", "critical")]);
+    let profile = folder.profile("app");
     assert_eq!(count(&profile, K::Critical), 0);
     assert!(count(&profile, K::Parallel) > 0);
 }
 
 #[test]
 fn loops_that_are_spread_without_the_runtime_are_seen_with_the_source() {
-    let place = Place::new();
-    place.build("gcc", "run/static_loops.c", &["-O2", "-g"], "app");
-    place.runs_the_same(&["./app"], &[]);
-    let profile = place.profile("app");
+    let folder = ProgramFolder::new();
+    folder.build("gcc", "run/static_loops.c", &["-O2", "-g"], "app");
+    folder.runs_the_same(&["./app"], &[]);
+    let profile = folder.profile("app");
     let of = |kind: K| -> Vec<u32> {
         let nodes = profile.nodes.iter();
         let nodes = nodes.filter(|node| profile.regions[node.region].kind == kind);
@@ -496,9 +496,9 @@ fn loops_that_are_spread_without_the_runtime_are_seen_with_the_source() {
         }
     }
     // Without the source the two can't be told apart.
-    place.build("gcc", "run/static_loops.c", &["-O2"], "bare");
-    place.romp_run(&["./bare"], &[]);
-    let bare = place.profile("bare");
+    folder.build("gcc", "run/static_loops.c", &["-O2"], "bare");
+    folder.romp_run(&["./bare"], &[]);
+    let bare = folder.profile("bare");
     assert_eq!(count(&bare, K::Loop), 0);
     assert_eq!(count(&bare, K::Barrier), 3 * 4);
 }

@@ -15,7 +15,7 @@ mod paths;
 #[path = "tidy/sources.rs"]
 mod sources;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use sources::{Function, Source, sources};
 
@@ -25,47 +25,20 @@ const LONGEST_FILE: usize = 600;
 /// Lines of a function, from its name to its last brace.
 const LONGEST_FUNCTION: usize = 80;
 
-/// Functions that were longer when the limit was set, with their lines then. They may only
-/// become shorter, and are removed from this list when they are within the limit.
-const LONGER_FUNCTIONS: &[(&str, &str, usize)] =
-    &[("instrumenter/src/cli/run/constructs.rs", "find_calls", 116)];
-
 #[test]
 fn files_and_functions_are_short() {
+    let over = |what: String, lines: usize, limit: usize| {
+        (lines > limit).then(|| format!("{what} has {lines} lines, more than {limit}: divide it"))
+    };
     let mut wrong = Vec::new();
-    let mut allowed: BTreeMap<(&str, &str), usize> = LONGER_FUNCTIONS
-        .iter()
-        .map(|(file, function, lines)| ((*file, *function), *lines))
-        .collect();
-    let sources: Vec<Source> = sources().collect();
-    for source in &sources {
-        wrong.extend(over(&source.path, source.lines, None, LONGEST_FILE));
+    for source in sources() {
+        wrong.extend(over(source.path.clone(), source.lines, LONGEST_FILE));
         for Function { name, lines } in &source.functions {
-            let key = (source.path.as_str(), name.as_str());
-            let limit = allowed.remove(&key);
             let what = format!("{}: {name}", source.path);
-            wrong.extend(over(&what, *lines, limit, LONGEST_FUNCTION));
+            wrong.extend(over(what, *lines, LONGEST_FUNCTION));
         }
     }
-    let gone = allowed.keys();
-    wrong.extend(gone.map(|(file, name)| format!("{file}: {name} is gone: take it off the list")));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// A complaint about the length of something that may have been too long before.
-fn over(what: &str, lines: usize, before: Option<usize>, limit: usize) -> Option<String> {
-    match before {
-        Some(_) if lines <= limit => {
-            Some(format!("{what} is short enough now: take it off the list"))
-        }
-        Some(before) if lines > before => {
-            Some(format!("{what} grew from {before} to {lines} lines"))
-        }
-        None if lines > limit => Some(format!(
-            "{what} has {lines} lines, more than {limit}: divide it"
-        )),
-        _ => None,
-    }
 }
 
 #[test]
@@ -82,8 +55,6 @@ fn every_module_says_what_it_is() {
 /// Folders whose modules used each other in circles when this check was introduced. The
 /// top-level modules of a crate never do. A folder is removed from this list with its last circle.
 const FOLDERS_WITH_CIRCLES: &[&str] = &[
-    "instrumenter/wrapper",
-    "instrumenter/wrapper/route",
     "pomp-runtime/measure",
     "pomp-runtime/measure/calls",
     "pomp-runtime/measure/collector",
@@ -91,7 +62,6 @@ const FOLDERS_WITH_CIRCLES: &[&str] = &[
     "pomp-runtime/run",
     "pomp-runtime/sources",
     "pomp-runtime/sources/gomp",
-    "profile/analysis",
 ];
 
 #[test]

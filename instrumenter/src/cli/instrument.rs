@@ -154,14 +154,11 @@ pub(super) fn write(output: &Path, input: &Path, text: &[u8]) -> Result<(), Fail
 
 /// Writes a file in the place of another one, if there is one.
 fn replace(output: &Path, text: &[u8]) -> std::io::Result<()> {
-    let folder = output
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
     // The permissions of an ordinary new file, reduced by the umask.
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     let mut file = tempfile::Builder::new()
         .permissions(mode)
-        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        .tempfile_in(names::directory(output))?;
     file.write_all(text)?;
     file.persist(output).map_err(|failed| failed.error)?;
     Ok(())

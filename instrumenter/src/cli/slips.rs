@@ -51,7 +51,7 @@ fn misplaced_choice(command: &Command, words: &[&str]) -> Option<String> {
         return None;
     }
     let ours = words.iter().take_while(|word| **word != "--");
-    let (at, option) = (names..ours.count()).find_map(|at| {
+    let (at, name, option) = (names..ours.count()).find_map(|at| {
         let (word, before) = (words[at], words[at - 1]);
         let name = word.strip_prefix("--").unwrap_or(word);
         let is_known = name != word && option(command, word).is_some();
@@ -59,9 +59,8 @@ fn misplaced_choice(command: &Command, words: &[&str]) -> Option<String> {
         if is_known || is_value || Path::new(word).exists() {
             return None;
         }
-        Some((at, of_choice(command, name)?))
+        Some((at, name, of_choice(command, name)?))
     })?;
-    let name = words[at].strip_prefix("--").unwrap_or(words[at]);
     let mut right: Vec<&str> = words.to_vec();
     right.remove(at);
     Some(format!(

@@ -58,15 +58,22 @@ pub enum Leaf {
     Interop,
     Depobj,
     Allocators,
-    InstInit,
-    InstFinalize,
-    InstOn,
-    InstOff,
-    InstBegin,
-    InstAltend,
-    InstEnd,
+    Inst(Inst),
     Noinstrument,
     Instrument,
+}
+
+/// What a directive `inst ...` of POMP becomes in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Inst {
+    /// A call of this function.
+    Call(&'static str),
+    /// The begin of a region.
+    Begin,
+    /// One more end of a region.
+    AlternateEnd,
+    /// The end of a region.
+    End,
 }
 
 /// The code that a directive governs.

@@ -13,7 +13,7 @@ pub mod pomp;
 pub mod recipes;
 
 pub use clauses::ClauseRow;
-pub use directives::{Association, DirectiveRow, Leaf};
+pub use directives::{Association, DirectiveRow, Inst, Leaf};
 pub use events::Event;
 pub use parse::{Clause, Directive};
 

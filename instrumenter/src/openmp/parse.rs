@@ -264,18 +264,7 @@ impl Directive {
     /// Whether it is a directive of POMP that becomes a statement in its place.
     #[must_use]
     pub fn becomes_statements(&self) -> bool {
-        self.leaves().any(|leaf| {
-            matches!(
-                leaf,
-                Leaf::InstInit
-                    | Leaf::InstFinalize
-                    | Leaf::InstOn
-                    | Leaf::InstOff
-                    | Leaf::InstBegin
-                    | Leaf::InstAltend
-                    | Leaf::InstEnd
-            )
-        })
+        self.leaves().any(|leaf| matches!(leaf, Leaf::Inst(_)))
     }
 
     /// Its whole name with single blanks, as in the table.

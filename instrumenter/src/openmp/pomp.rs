@@ -2,7 +2,7 @@
 //! `!$pomp ...` (POMP paper, section 3.2; OPARI2's manual). Their rows have the same form as
 //! OpenMP's.
 
-use super::directives::{Association, Combination, DirectiveRow, Languages, Leaf};
+use super::directives::{Association, Combination, DirectiveRow, Inst, Languages, Leaf};
 
 const fn row(name: &'static str, leaf: Leaf) -> DirectiveRow {
     DirectiveRow {
@@ -17,13 +17,13 @@ const fn row(name: &'static str, leaf: Leaf) -> DirectiveRow {
 
 /// The table.
 pub const POMP_DIRECTIVES: &[DirectiveRow] = &[
-    row("inst init", Leaf::InstInit),
-    row("inst finalize", Leaf::InstFinalize),
-    row("inst on", Leaf::InstOn),
-    row("inst off", Leaf::InstOff),
-    row("inst begin", Leaf::InstBegin),
-    row("inst altend", Leaf::InstAltend),
-    row("inst end", Leaf::InstEnd),
+    row("inst init", Leaf::Inst(Inst::Call("Init"))),
+    row("inst finalize", Leaf::Inst(Inst::Call("Finalize"))),
+    row("inst on", Leaf::Inst(Inst::Call("On"))),
+    row("inst off", Leaf::Inst(Inst::Call("Off"))),
+    row("inst begin", Leaf::Inst(Inst::Begin)),
+    row("inst altend", Leaf::Inst(Inst::AlternateEnd)),
+    row("inst end", Leaf::Inst(Inst::End)),
     row("inst noinstrument", Leaf::Noinstrument),
     row("inst instrument", Leaf::Instrument),
     row("noinstrument", Leaf::Noinstrument),

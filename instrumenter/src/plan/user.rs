@@ -11,34 +11,12 @@ use crate::find::{Found, FoundDirective, Placement};
 use crate::nest::Construct;
 use crate::openmp::events::USER;
 use crate::openmp::parse::joined;
-use crate::openmp::{Directive, Leaf};
+use crate::openmp::{Directive, Inst, Leaf};
 
 /// Whether a directive is one of POMP's.
 pub(super) fn is_user_directive(directive: &Directive) -> bool {
-    items_for(directive.rows[0].leaf).is_some()
-}
-
-/// The request that a directive makes.
-enum Asked {
-    Nothing,
-    Call(&'static str),
-    Begin,
-    AlternateEnd,
-    End,
-}
-
-fn items_for(leaf: Leaf) -> Option<Asked> {
-    Some(match leaf {
-        Leaf::InstInit => Asked::Call("Init"),
-        Leaf::InstFinalize => Asked::Call("Finalize"),
-        Leaf::InstOn => Asked::Call("On"),
-        Leaf::InstOff => Asked::Call("Off"),
-        Leaf::InstBegin => Asked::Begin,
-        Leaf::InstAltend => Asked::AlternateEnd,
-        Leaf::InstEnd => Asked::End,
-        Leaf::Noinstrument | Leaf::Instrument => Asked::Nothing,
-        _ => return None,
-    })
+    let leaf = directive.rows[0].leaf;
+    matches!(leaf, Leaf::Inst(_) | Leaf::Noinstrument | Leaf::Instrument)
 }
 
 /// For the directive at the begin of each region, the directive at its end; both by their
@@ -53,10 +31,10 @@ pub(super) fn ends(found: &Found) -> HashMap<usize, usize> {
         let Some(argument) = &directive.argument else {
             continue;
         };
-        if directive.has_leaf(Leaf::InstBegin) {
+        if directive.has_leaf(Leaf::Inst(Inst::Begin)) {
             let begins = open.entry(joined(&argument.words)).or_default();
             begins.push(found.range.start);
-        } else if directive.has_leaf(Leaf::InstEnd) {
+        } else if directive.has_leaf(Leaf::Inst(Inst::End)) {
             let begins = open.get_mut(&joined(&argument.words));
             let begin = begins.and_then(Vec::pop);
             ends.extend(begin.map(|begin| (begin, found.range.start)));
@@ -76,19 +54,22 @@ impl Planner<'_> {
         if self.disabled.pomp {
             return passed(format!("switched off by {}=pomp", self.disabled.by));
         }
-        let marks = [Leaf::InstBegin, Leaf::InstAltend, Leaf::InstEnd];
-        let group = marks.contains(&directive.rows[0].leaf).then_some("region");
-        if let Some(reason) = self.disabled_reason(group) {
-            return Decision::PassedThrough { reason };
+        let leaf = directive.rows[0].leaf;
+        let marks = matches!(
+            leaf,
+            Leaf::Inst(Inst::Begin | Inst::AlternateEnd | Inst::End)
+        );
+        if let Some(reason) = self.disabled_reason(marks.then_some("region")) {
+            return passed(reason);
         }
         if let Some(reason) = self.untold_in(construct.parent) {
             return passed(reason);
         }
-        match self.user_items(found, directive) {
-            Ok(items) if items.is_empty() => Decision::PassedThrough {
-                reason: "it switches instrumentation".into(),
-            },
-            Ok(items) => {
+        let Leaf::Inst(inst) = leaf else {
+            return passed("it switches instrumentation");
+        };
+        match self.user_fragment(inst, found, directive) {
+            Ok(fragment) => {
                 let (at, line_start) = match found.placement {
                     Placement::Lines { after, .. } => (after, true),
                     Placement::Inline => (found.range.end, false),
@@ -98,7 +79,7 @@ impl Planner<'_> {
                     line_start,
                     order: Order::close(0),
                     guard: None,
-                    items,
+                    items: vec![fragment],
                 });
                 Decision::Instrumented { unsplit: None }
             }
@@ -106,39 +87,37 @@ impl Planner<'_> {
         }
     }
 
-    fn user_items(
+    fn user_fragment(
         &mut self,
+        inst: Inst,
         found: &FoundDirective,
         directive: &Directive,
-    ) -> Result<Vec<Fragment>, String> {
+    ) -> Result<Fragment, String> {
         let name = directive
             .argument
             .as_ref()
             .map(|argument| joined(&argument.words));
         let name = name.ok_or_else(|| "it gives no name in parentheses".to_owned());
-        Ok(match items_for(directive.rows[0].leaf) {
-            None | Some(Asked::Nothing) => Vec::new(),
-            Some(Asked::Call(function)) => {
+        Ok(match inst {
+            Inst::Call(function) => {
                 self.check_open(found.range.start, found)?;
-                vec![Fragment::Call(function)]
+                Fragment::Call(function)
             }
-            Some(Asked::Begin) => {
+            Inst::Begin => {
                 self.check_begin(found, name.as_deref().unwrap_or_default())?;
                 let region = self.user_region(found, directive, &name?);
-                vec![Fragment::Probe(USER.opening(), region)]
+                Fragment::Probe(USER.opening(), region)
             }
-            Some(Asked::AlternateEnd) => {
-                let open = self.open_user_region(&name?)?;
-                let region = open.last().copied();
-                region.map(Fragment::AlternateEnd).into_iter().collect()
-            }
-            Some(Asked::End) => {
-                let Some(region) = self.open_user_region(&name?)?.pop() else {
-                    return Ok(Vec::new());
-                };
+            Inst::AlternateEnd => Fragment::AlternateEnd(self.open_user_region(&name?)?),
+            Inst::End => {
+                let name = name?;
+                let region = self.open_user_region(&name)?;
+                if let Some(open) = self.user_regions.get_mut(&name) {
+                    open.pop();
+                }
                 let end = self.lines(directive.range.start, directive.range.end);
                 self.plan.regions[region].descriptor.end = end;
-                vec![Fragment::Probe(USER.closing(), region)]
+                Fragment::Probe(USER.closing(), region)
             }
         })
     }
@@ -170,12 +149,10 @@ impl Planner<'_> {
         }
     }
 
-    /// The open regions of this name, the innermost last. Fails if there is none.
-    fn open_user_region(&mut self, name: &str) -> Result<&mut Vec<usize>, String> {
-        let open = self
-            .user_regions
-            .get_mut(name)
-            .filter(|open| !open.is_empty());
+    /// The innermost open region of this name. Fails if there is none.
+    fn open_user_region(&self, name: &str) -> Result<usize, String> {
+        let open = self.user_regions.get(name).and_then(|open| open.last());
+        let open = open.copied();
         open.ok_or_else(|| format!("no region {name} was begun before it"))
     }
 

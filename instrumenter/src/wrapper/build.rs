@@ -3,7 +3,7 @@
 //! A command that links stays one command, so that outputs, intermediate objects and side files
 //! are those that the compiler makes of it. It is split only if its sources stand in several
 //! directories and the compiler is given temporary files. A command that makes several objects
-//! is split, too (see [`crate::wrapper::command::split`]).
+//! is split, too (see [`crate::wrapper::split`]).
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -11,20 +11,22 @@ use std::path::Path;
 use crate::Groups;
 use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::command::outputs;
-use crate::wrapper::command::split;
 use crate::wrapper::command::steps;
-use crate::wrapper::compile::{Job, leave_out};
+use crate::wrapper::compile::Job;
 use crate::wrapper::finish::coverage;
 use crate::wrapper::finish::library;
-use crate::wrapper::finish::scratch::Scratch;
+use crate::wrapper::instrumenting::Instrumenting;
 use crate::wrapper::message;
-use crate::wrapper::route::choose::Reason;
+use crate::wrapper::route::as_it_is;
+use crate::wrapper::route::choose::{self, Reason};
 use crate::wrapper::route::expanded;
 use crate::wrapper::route::expanded::Shown;
-use crate::wrapper::route::unmeasured;
+use crate::wrapper::route::unmeasured::{self, leave_out};
 use crate::wrapper::run::{Output, Runner};
+use crate::wrapper::scratch::Scratch;
 use crate::wrapper::settings::Preprocess;
-use crate::wrapper::unit::{Instrumenting, Unit};
+use crate::wrapper::split;
+use crate::wrapper::unit::Unit;
 
 /// The reason given when the instrumenter panics on a source.
 const DEFECT: &str =
@@ -45,7 +47,11 @@ impl Build<'_> {
     /// Builds the command and returns the status to exit with.
     pub(crate) fn run(&self) -> u8 {
         let indices = 0..self.line.arguments.len();
-        let read = |index| Unit::read(self.line, index, &self.how);
+        let read = |index| {
+            let mut unit = Unit::read(self.line, index)?;
+            as_it_is::instrument(&mut unit, self.line, &self.how);
+            Some(unit)
+        };
         let mut units: Vec<Unit> = indices.filter_map(read).collect();
         let missing = units.iter_mut().filter_map(|unit| self.preprocess(unit));
         let missing: Vec<String> = missing.collect();
@@ -108,7 +114,7 @@ impl Build<'_> {
         }
         let reason = match settings.preprocess {
             Preprocess::Always => Reason::expansion("ROMP_PREPROCESS=always"),
-            Preprocess::Auto | Preprocess::Never => unmeasured::reason(compiler, self.line, unit)?,
+            Preprocess::Auto | Preprocess::Never => choose::reason(compiler, self.line, unit)?,
         };
         let why = format!("{} is preprocessed: {}", unit.shown_name(), reason.why);
         message::note(settings, &why);
@@ -207,7 +213,7 @@ impl Build<'_> {
             return job.build(self.line, units);
         }
         match split::obstacle(self.line) {
-            None => split::run(&job, self.line, &units),
+            None => split::run(&job, self.line, &units).unwrap_or_else(|code| code),
             Some(flag) => {
                 let why = format!(
                     "{flag} names files after the command, and its sources stand in several \

@@ -12,28 +12,27 @@
 //!                         the source as it is, the user's source
 //! ```
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::wrapper::command::classify::{CommandLine, Stage};
-use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::command::outputs;
 use crate::wrapper::command::response;
 use crate::wrapper::command::steps;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::diagnostics;
 use crate::wrapper::finish::coverage;
 use crate::wrapper::finish::database;
-use crate::wrapper::finish::dependencies::{self, Renamed};
+use crate::wrapper::finish::dependencies;
 use crate::wrapper::finish::library;
-use crate::wrapper::finish::scratch::Scratch;
 use crate::wrapper::message;
 use crate::wrapper::route::expanded::compiler_line;
 use crate::wrapper::route::headers;
 use crate::wrapper::route::substitution::substituted;
-use crate::wrapper::route::unmeasured;
+use crate::wrapper::route::unmeasured::{self, leave_out, not_measured};
 use crate::wrapper::run::{Finished, Output, Runner};
-use crate::wrapper::settings::Settings;
-use crate::wrapper::unit::Unit;
+use crate::wrapper::scratch::Scratch;
+use crate::wrapper::unit::{Renamed, Unit};
 
 /// Why a source can't be compiled from a temporary file.
 const CANNOT_MOVE: &str = "it includes itself, or a header in its directory has a namesake \
@@ -135,16 +134,21 @@ impl Job<'_> {
         Ok(!outcome.success())
     }
 
+    /// A path for a temporary file of this name.
+    pub(crate) fn place(&self, name: &OsStr) -> Result<PathBuf, u8> {
+        self.scratch.place(name).map_err(|error| {
+            message::error(&format!("cannot make a temporary directory: {error}"));
+            1
+        })
+    }
+
     /// Compiles the user's sources to a file that is not used, to get the compiler's messages
     /// about them.
     fn beside(&self, line: &CommandLine) -> Result<Finished, u8> {
         let mut aside = line.clone().without_dependencies();
         aside.clear_all(Meaning::Output);
         aside.clear_all(Meaning::CompilationDatabase);
-        let path = self.scratch.place("result".as_ref()).map_err(|error| {
-            message::error(&format!("cannot make a temporary directory: {error}"));
-            1
-        })?;
+        let path = self.place("result".as_ref())?;
         aside.push(Meaning::Output, vec!["-o".into(), path.into()]);
         self.original(&aside, Output::HeldBack)
     }
@@ -216,12 +220,7 @@ impl Job<'_> {
         let mut words = substituted(line, units, prefix_map);
         words.extend(self.runner.colour(line));
         words.extend(self.pipe(line).map(OsString::from));
-        if steps::wants_library(line) {
-            words.extend(library::link_words(line, self.library));
-        }
-        if line.from_response_file {
-            words = self.in_response_file(words);
-        }
+        let words = self.completed(line, words);
         let new = units
             .iter()
             .find(|unit| unit.is_stdin())
@@ -250,8 +249,15 @@ impl Job<'_> {
         compiler.family.pipe.filter(|_| pipes && !may_print(line))
     }
 
-    /// A user who gave a response file may have had more words than a command line can hold.
-    fn in_response_file(&self, words: Vec<OsString>) -> Vec<OsString> {
+    /// Adds the library to the words of a command that links. A user who gave a response file
+    /// may have had more words than a command line can hold, so the words are put into one.
+    fn completed(&self, line: &CommandLine, mut words: Vec<OsString>) -> Vec<OsString> {
+        if steps::wants_library(line) {
+            words.extend(library::link_words(line, self.library));
+        }
+        if !line.from_response_file {
+            return words;
+        }
         let text = response::join(&words);
         let Ok(path) = self.scratch.write("arguments".as_ref(), &text) else {
             return words;
@@ -343,15 +349,10 @@ impl Job<'_> {
         Ok(1)
     }
 
-    /// Compiles the user's sources.
-    fn original(&self, line: &CommandLine, output: Output) -> Result<Finished, u8> {
-        let mut words = line.clone().without_end_of_flags().words();
-        if steps::wants_library(line) {
-            words.extend(library::link_words(line, self.library));
-        }
-        if line.from_response_file {
-            words = self.in_response_file(words);
-        }
+    /// Runs a command with the inputs that it names: the user's sources, or objects.
+    pub(crate) fn original(&self, line: &CommandLine, output: Output) -> Result<Finished, u8> {
+        let words = line.clone().without_end_of_flags().words();
+        let words = self.completed(line, words);
         self.runner.run(&words, self.stdin, output)
     }
 
@@ -403,13 +404,6 @@ fn remove_outputs(line: &CommandLine) {
     }
 }
 
-/// Says that units are not measured. With `ROMP_STRICT` these are errors, and the result is the
-/// status to exit with.
-pub(crate) fn leave_out(settings: &Settings, units: &[&Unit], why: &str) -> Option<u8> {
-    let sentences: Vec<String> = units.iter().map(|unit| not_measured(unit, why)).collect();
-    unmeasured::say(settings, &sentences)
-}
-
 /// Why a command fails with the new texts, but not without them.
 fn blame(rejected: &[&Unit]) -> &'static str {
     if rejected.is_empty() {
@@ -417,10 +411,6 @@ fn blame(rejected: &[&Unit]) -> &'static str {
     } else {
         REJECTED
     }
-}
-
-fn not_measured(unit: &Unit, why: &str) -> String {
-    format!("{} is not measured: {why}", unit.shown_name())
 }
 
 fn renamed(units: &[&Unit]) -> Vec<Renamed> {

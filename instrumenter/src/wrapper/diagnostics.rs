@@ -15,9 +15,8 @@ use std::collections::{HashMap, HashSet};
 use crate::openmp::Language;
 use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::compilers::Substitution;
-use crate::wrapper::route::choose::Needs;
 use crate::wrapper::run::{Finished, Runner};
-use crate::wrapper::unit::Unit;
+use crate::wrapper::unit::{Needs, Unit};
 
 /// Flags with which messages name lines and columns of the text that was read, whatever `#line`
 /// says: fix-its for editors, and remarks of Clang's optimiser.

@@ -1,7 +1,7 @@
 //! Injected faults of the instrumenter: in test builds, `ROMP_FAULT` names a fault, so that
 //! tests can check that real builds survive it. Release builds ignore the variable.
 
-use crate::wrapper::unit::Instrument;
+use crate::wrapper::instrumenting::Instrument;
 
 /// The instrumenter, or a broken one.
 pub(crate) fn instrumenter() -> Instrument {

@@ -10,7 +10,7 @@
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 
 /// Signals whose disposition is changed in our process, by us or by Rust's runtime, and that
@@ -204,11 +204,7 @@ pub(crate) fn run_program(command: &mut Command) -> io::Result<u8> {
     forwarding.to(child.id());
     let status = child.wait();
     drop(forwarding);
-    let status = status?;
-    ended_by(status.signal());
-    let signal = status.signal().map(|signal| 128 + signal);
-    let code = status.code().or(signal).unwrap_or(1);
-    Ok(u8::try_from(code).unwrap_or(1))
+    Ok(ended_by(status?))
 }
 
 /// Gives a compiler the state that we began with. `piped` tells which streams it gets from us.
@@ -242,9 +238,13 @@ fn restore(ignored: u8, closed: u8) -> io::Result<()> {
     Ok(())
 }
 
-/// Notes how a compiler ended.
-pub(crate) fn ended_by(signal: Option<i32>) {
-    ENDED_BY.store(signal.unwrap_or(0), Ordering::Relaxed);
+/// Notes how a compiler ended. Returns the status to end with, as [`end`] takes it. For a
+/// signal it is the number that shells use.
+pub(crate) fn ended_by(status: ExitStatus) -> u8 {
+    ENDED_BY.store(status.signal().unwrap_or(0), Ordering::Relaxed);
+    let signal = status.signal().map(|signal| 128 + signal);
+    let code = status.code().or(signal).unwrap_or(1);
+    u8::try_from(code).unwrap_or(1)
 }
 
 /// Ends as the compiler did: by the same signal, if `code` is the number that shells have for

@@ -2,18 +2,21 @@
 //! source, compile, finish.
 //!
 //! 1. `compilers`: the compiler, its family, and the family's abilities; one file per family.
-//! 2. `command`: the arguments (`classify`, by the family's `flags`; `response` reads
+//! 2. `command`: the arguments (`classify`, by the family's flags; `response` reads
 //!    `@file`), the files they make (`outputs`), and what is to be done (`steps`): leave the
 //!    command alone, link it with the library, or build it with instrumented sources.
-//! 3. `build` and `unit`: each source and its new text; `route` chooses the text, and has
-//!    the compiler's preprocessor make it where the source hides something.
-//! 4. `compile`: the ladder of texts; `diagnostics`: whose messages are shown.
+//! 3. `unit`: a source and its texts. `route` chooses the text, and has the compiler's
+//!    preprocessor make it where the source, or one of the headers that it may include
+//!    (`included`), hides something. `instrumenting` calls the instrumenter; `questions` are
+//!    those that only the compiler can answer for it.
+//! 4. `build`, and `split` for commands that can't stay one: all sources of a command.
+//!    `compile`: the ladder of texts; `diagnostics`: whose messages are shown.
 //! 5. `finish`: links the library, and keeps our files (`scratch`) out of the user's sight.
 //! 6. `run`: the only place that starts a compiler. `inherited`: the compiler begins and ends
 //!    as it would without us. `fault`: injected faults, for test builds.
 //!
-//! Invariants: no shell is used; an unknown argument is handed on in its place; only `unit`
-//! calls the instrumenter; problems of ours never fail a build unless `ROMP_STRICT` asks for
+//! Invariants: no shell is used; an unknown argument is handed on in its place; only
+//! `instrumenting` calls the instrumenter; problems of ours never fail a build unless `ROMP_STRICT` asks for
 //! that.
 //!
 //! The wrapper is for Unix: the first goal is to look like the compiler in every way that a
@@ -26,12 +29,17 @@ mod compilers;
 mod diagnostics;
 mod fault;
 mod finish;
+mod included;
 #[allow(unsafe_code, reason = "signals")]
 pub(crate) mod inherited;
+mod instrumenting;
 mod message;
+mod questions;
 mod route;
 mod run;
+mod scratch;
 mod settings;
+mod split;
 mod unit;
 
 pub(crate) use finish::library;
@@ -42,16 +50,16 @@ use std::process::ExitCode;
 
 use build::Build;
 use command::classify::CommandLine;
-use command::known::Known;
-use command::offload::Offload;
 use command::steps::Decision;
 use command::{functions, steps};
 use compilers::Compiler;
+use instrumenting::Instrumenting;
+use questions::known::Known;
+use questions::offload::Offload;
 use run::{Output, Runner};
 use settings::Settings;
-use unit::Instrumenting;
 
-pub use finish::scratch::clean_if_asked;
+pub use scratch::clean_if_asked;
 
 /// Whether this process was started under a name of the wrapper.
 #[must_use]
@@ -80,7 +88,7 @@ pub fn main() -> ExitCode {
 /// replaced by the compiler.
 #[must_use]
 pub fn run(invoked: &OsStr, arguments: &[OsString]) -> ExitCode {
-    let mut settings = Settings::from_environment();
+    let mut settings = settings();
     let (own, arguments): (Vec<_>, Vec<_>) =
         arguments.iter().cloned().partition(|word| word == CHUNKS);
     settings.chunks |= !own.is_empty();
@@ -98,13 +106,22 @@ const CHUNKS: &str = "--chunks";
 /// run prints the commands and runs none.
 #[must_use]
 pub fn wrap(command: &[OsString], dry_run: bool) -> ExitCode {
-    let mut settings = Settings::from_environment();
+    let mut settings = settings();
     settings.dry_run = dry_run;
     let Some((compiler, arguments)) = Compiler::given(command) else {
         message::error("there is no compiler in the command; say romp wrap COMPILER ARGUMENTS");
         return ExitCode::from(2);
     };
     as_compiler(&compiler, &settings, arguments)
+}
+
+/// What the environment asks for. A value that is not known is reported and ignored.
+fn settings() -> Settings {
+    let (settings, problems) = Settings::from_environment();
+    for problem in &problems {
+        message::warning(&settings, problem);
+    }
+    settings
 }
 
 fn is_nested() -> bool {

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::wrapper::command::classify::CommandLine;
-use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::compilers::Compiler;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::inherited::{self, Forwarding};
 use crate::wrapper::message;
 use crate::wrapper::settings::Settings;
@@ -42,13 +42,9 @@ impl Finished {
         self.status.success()
     }
 
-    /// The status to end with. For a signal it is the number that shells use;
-    /// [`inherited::end`] turns it into the signal again.
+    /// The status to end with. [`inherited::end`] turns that of a signal into the signal again.
     pub(crate) fn code(&self) -> u8 {
-        inherited::ended_by(self.status.signal());
-        let signal = self.status.signal().map(|signal| 128 + signal);
-        let code = self.status.code().or(signal).unwrap_or(1);
-        u8::try_from(code).unwrap_or(1)
+        inherited::ended_by(self.status)
     }
 
     /// Whether someone ended the build; then nothing else should be tried.

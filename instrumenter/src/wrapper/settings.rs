@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 
 use crate::Groups;
-use crate::wrapper::message;
 
 /// The variable that names the constructs that are not instrumented.
 pub(crate) const DISABLE: &str = "ROMP_INSTRUMENT_DISABLE";
@@ -61,14 +60,10 @@ const SWITCHES: &[(&str, Field)] = &[
 ];
 
 impl Settings {
-    /// Reads the environment; a value that is neither yes nor no is reported
-    /// and ignored.
-    pub(crate) fn from_environment() -> Self {
-        let (settings, problems) = Self::read(|name| std::env::var_os(name));
-        for problem in &problems {
-            message::warning(&settings, problem);
-        }
-        settings
+    /// Reads the environment. A value that is not known is ignored; a sentence for the user
+    /// says so.
+    pub(crate) fn from_environment() -> (Self, Vec<String>) {
+        Self::read(|name| std::env::var_os(name))
     }
 
     fn read(get: impl Fn(&str) -> Option<OsString>) -> (Self, Vec<String>) {

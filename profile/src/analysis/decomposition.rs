@@ -14,11 +14,11 @@
 //! [`super::estimate`] says how the time at the barrier is known. If it cannot be told from the
 //! work, only the total time is given. Tasks executed while waiting are work.
 
-use super::estimate::{Barrier, is_untold};
 use super::tables::Table;
 use super::tree::Tree;
 use crate::columns::Quantity;
 use crate::model::{Profile, Region};
+use crate::region_kind::Barrier;
 
 /// The time of one thread at one place, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -170,7 +170,7 @@ fn barriers(profile: &Profile, tree: &Tree<'_>) -> Vec<Option<Barrier>> {
     let mut is_outside = vec![false; profile.regions.len()];
     for node in &tree.nodes {
         has_wait[node.region] |= node.rows().any(|row| row.row.ibarr.count > 0);
-        is_outside[node.region] |= node.rows().any(|row| is_untold(node.kind, row.row));
+        is_outside[node.region] |= node.rows().any(|row| node.is_untold(row.row));
     }
     let barrier = |(index, region): (usize, &Region)| {
         let barrier = match Barrier::of(region) {

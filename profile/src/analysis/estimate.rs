@@ -23,8 +23,7 @@ use super::teams::Forkers;
 use super::tree::Tree;
 use crate::columns::occupied;
 use crate::model::{Profile, Region, Row, Span};
-pub use crate::region_kind::Barrier;
-use crate::region_kind::{PseudoRegion, RegionKind};
+use crate::region_kind::{Barrier, PseudoRegion, RegionKind};
 
 impl Barrier {
     /// The word in reports.
@@ -48,13 +47,17 @@ impl Barrier {
     }
 }
 
-/// Whether a row stands for a team of which nothing else is known.
-pub(super) fn is_untold(kind: RegionKind, row: &Row) -> bool {
-    kind.is_parallel() && !row.main.is_zero() && !row.seq().is_zero()
+/// The tree of a profile, completed by the times that were not measured.
+pub(super) fn tree(profile: &Profile) -> Tree<'_> {
+    let mut tree = Tree::of_measured(profile);
+    complete(&mut tree, profile);
+    hide_taskloops(&mut tree, profile);
+    tree.add_up_nested(profile.threads.len());
+    tree
 }
 
 /// Adds the estimated times to the rows of all nodes.
-pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
+fn complete(tree: &mut Tree<'_>, profile: &Profile) {
     let forkers = Forkers::new(&profile.threads);
     for here in 0..tree.nodes.len() {
         let region = &profile.regions[tree.nodes[here].region];
@@ -74,7 +77,7 @@ pub(super) fn complete(tree: &mut Tree<'_>, profile: &Profile) {
 
 /// Finds taskloops whose tasks have no events. The time of their tasks may be contained in the
 /// waits around them, so that time is taken from the waits.
-pub(super) fn hide_taskloops(tree: &mut Tree<'_>, profile: &Profile) {
+fn hide_taskloops(tree: &mut Tree<'_>, profile: &Profile) {
     let rank_of = |row: &Row| profile.threads.get(row.thread).and_then(|it| it.rank);
     let measured = measured_tasks(tree, profile, rank_of);
     for here in 0..tree.nodes.len() {

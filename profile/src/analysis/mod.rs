@@ -34,7 +34,6 @@ pub use decomposition::{Decomposition, Parts};
 pub use derived::{Derived, Formulas};
 pub use dilation::{Dilation, RegionDilation};
 pub use efficiency::{Efficiencies, Efficiency, Processor, processor};
-pub use estimate::Barrier;
 pub use grain::Grain;
 pub use labels::Label;
 pub use overheads::{LossPlace, Losses, OverheadRow, Overheads, ParallelRegion, Untold};
@@ -50,6 +49,7 @@ pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};
 use self::decomposition::Decompositions;
 use crate::model::{Profile, Region};
 use crate::printable::printable;
+pub use crate::region_kind::Barrier;
 use crate::region_kind::{KINDS, KindRow, RegionKind};
 
 /// A loss below this percentage of the thread time is not worth advice.
@@ -148,7 +148,7 @@ impl<'p> Report<'p> {
     /// Analyses a run.
     #[must_use]
     pub fn new(profile: &'p Profile) -> Self {
-        let tree = tree::Tree::new(profile);
+        let tree = estimate::tree(profile);
         let walls = wall::wall_times(profile, &tree);
         let labels = labels::labels(&profile.regions);
         let call_graph = call_graph::call_graph(&tree, &walls.nodes, profile.run.duration_ns);

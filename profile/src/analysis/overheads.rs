@@ -24,13 +24,13 @@
 use std::cmp::Reverse;
 
 use super::Share;
-use super::estimate::Barrier;
 use super::tree::{Tree, TreeNode};
 use super::wall::Walls;
 use crate::columns::{Measures, Quantity};
 use crate::model::Profile;
 use crate::order;
 use crate::overheads::{self, Category, Charge, Cost};
+use crate::region_kind::Barrier;
 
 /// Time lost, by [`Category`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! The ranks of a merged profile: one line with the overhead analysis of each, so that a slow
 //! or idle rank can be seen.
 
-use super::tree::Tree;
-use super::{OverheadRow, Share, overheads, wall};
+use super::{OverheadRow, Share, estimate, overheads, wall};
 use crate::merge;
 use crate::model::{Profile, Run};
 
@@ -24,7 +23,7 @@ pub(crate) fn ranks(profile: &Profile) -> Vec<Rank> {
     let rank = |run: &Run| {
         let number = run.rank?;
         let part = merge::of_rank(profile, number)?;
-        let tree = Tree::new(&part);
+        let tree = estimate::tree(&part);
         let walls = wall::wall_times(&part, &tree);
         let overheads = overheads::analyse(&part, &tree, &walls);
         Some(Rank {

@@ -17,11 +17,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::estimate::{self, Barrier};
 use crate::columns::{Measures, Nested, is_waiting, occupied};
 use crate::model::{Node, Profile, Row};
 use crate::overheads::{self, Category, Charge, Cost};
-use crate::region_kind::{PseudoRegion, RegionKind};
+use crate::region_kind::{Barrier, PseudoRegion, RegionKind};
 
 /// One node, prepared for the analyses.
 #[derive(Debug)]
@@ -99,7 +98,7 @@ impl<'p> TreeNode<'p> {
 
     /// Whether a row stands for a team about which nothing else is known.
     pub(crate) fn is_untold(&self, row: &Row) -> bool {
-        estimate::is_untold(self.kind, row)
+        self.kind.is_parallel() && !row.main.is_zero() && !row.seq().is_zero()
     }
 
     /// The time that a thread lost here to one of the construct's costs.
@@ -196,16 +195,14 @@ pub(crate) struct Tree<'p> {
 }
 
 impl<'p> Tree<'p> {
-    pub(crate) fn new(profile: &'p Profile) -> Self {
+    /// The tree of what was measured. [`super::estimate::tree`] is the one for the analyses.
+    pub(super) fn of_measured(profile: &'p Profile) -> Self {
         let mut tree = Self {
             nodes: Vec::with_capacity(profile.nodes.len()),
             roots: Vec::new(),
         };
         tree.link(profile);
         tree.mark_recursion(profile.regions.len());
-        estimate::complete(&mut tree, profile);
-        estimate::hide_taskloops(&mut tree, profile);
-        tree.add_up_nested(profile.threads.len());
         tree
     }
 
@@ -310,7 +307,7 @@ impl<'p> Tree<'p> {
     }
 
     /// Adds to each row how long its thread was busy in the nodes below.
-    fn add_up_nested(&mut self, threads: usize) {
+    pub(super) fn add_up_nested(&mut self, threads: usize) {
         let mut slots = Slots::new(threads);
         // Children first, since the sums of a `section` are passed on to its parent.
         for here in (0..self.nodes.len()).rev() {

@@ -41,6 +41,9 @@ type Bodies = HashMap<(String, String), (String, usize)>;
 /// whether it only asks for the thread's number.
 type Group = (String, String, &'static str, Option<String>, bool);
 
+/// A call in a group: its region, and the function that it is in.
+type GroupedCall<'w> = (usize, &'w Frame, Call);
+
 /// Finds the construct of each region that is identified by its machine code.
 pub(super) fn locate(profile: &mut Profile) {
     let mut modules: HashMap<String, Module> = HashMap::new();
@@ -385,50 +388,43 @@ fn note_part(kind: RegionKind, construct: &Descriptor, meaning: &mut Meaning) {
     }
 }
 
+/// Whether the code of a region is the function that the body of its construct became.
+fn is_body(kind: RegionKind) -> bool {
+    align::has_function(kind) || matches!(kind, RegionKind::TaskExec | RegionKind::UntiedTaskExec)
+}
+
 /// Finds the constructs whose bodies are functions.
 fn find_bodies(profile: &mut Profile, wanted: &[Wanted], sources: &mut Sources) -> Bodies {
     let mut bodies = Bodies::new();
     for one in wanted {
         let region = &mut profile.regions[one.region];
-        let is_body = align::has_function(region.kind)
-            || matches!(
-                region.kind,
-                RegionKind::TaskExec | RegionKind::UntiedTaskExec
-            );
         // The body must not be a function that is inlined into this one.
-        let is_own = |frame: &&Frame| frame.function.contains(GNU_BODY);
-        let Some(frame) = one.frames.last().filter(is_own).filter(|_| is_body) else {
+        let is_own = |frame: &&Frame| frame.function.contains(GNU_BODY) && is_body(region.kind);
+        let Some(frame) = one.frames.last().filter(is_own) else {
             continue;
         };
         let constructs = sources.of(&frame.file);
         let found = align::of_body(&constructs.all, region.kind, frame.line);
         if let Found::Certain(number) = found {
             set(region, &constructs.all[number]);
-            let function = one.frames.last().map(|frame| frame.function.clone());
-            let key = (one.code.module.clone(), function.unwrap_or_default());
+            let key = (one.code.module.clone(), frame.function.clone());
             bodies.insert(key, (frame.file.clone(), number));
         }
     }
     bodies
 }
 
-/// Finds the constructs of the other calls.
-fn find_calls(
-    profile: &mut Profile,
-    wanted: &[Wanted],
+/// The calls that are not known yet, in groups.
+fn grouped<'w>(
+    profile: &Profile,
+    wanted: &'w [Wanted],
     bodies: &Bodies,
     sources: &mut Sources,
-    meanings: &mut [Meaning],
-) {
-    let mut groups: BTreeMap<Group, Vec<(usize, &Frame, Call)>> = BTreeMap::new();
-    let is_body = |one: &&Wanted| {
-        let kind = profile.regions[one.region].kind;
-        align::has_function(kind)
-            || matches!(kind, RegionKind::TaskExec | RegionKind::UntiedTaskExec)
-    };
+) -> BTreeMap<Group, Vec<GroupedCall<'w>>> {
+    let mut groups: BTreeMap<Group, Vec<GroupedCall<'w>>> = BTreeMap::new();
     let starts: BTreeSet<(&String, u64)> = wanted
         .iter()
-        .filter(is_body)
+        .filter(|one| is_body(profile.regions[one.region].kind))
         .map(|one| (&one.code.module, one.code.offset))
         .collect();
     for one in wanted {
@@ -483,6 +479,18 @@ fn find_calls(
             .or_default()
             .push((one.region, frame, call));
     }
+    groups
+}
+
+/// Finds the constructs of the calls that are not known yet.
+fn find_calls(
+    profile: &mut Profile,
+    wanted: &[Wanted],
+    bodies: &Bodies,
+    sources: &mut Sources,
+    meanings: &mut [Meaning],
+) {
+    let groups = grouped(profile, wanted, bodies, sources);
     for ((module, function, _, name, is_head), calls) in groups {
         let Some((first, frame, _)) = calls.first() else {
             continue;

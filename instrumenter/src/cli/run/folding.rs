@@ -36,27 +36,20 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
             add_barrier(&node.rows, &mut parent.rows);
         }
     }
+    let key = |node: &Node| {
+        let identity = identities[node.region].clone();
+        (node.parent, node.within as u8, identity)
+    };
     // Constructs that have nodes apart from those of their barriers.
     let own: BTreeSet<_> = profile
         .nodes
         .iter()
         .filter(|node| meanings[node.region] != Meaning::Barrier)
-        .map(|node| {
-            (
-                node.parent,
-                node.within as u8,
-                identities[node.region].clone(),
-            )
-        })
+        .map(key)
         .collect();
     for node in &mut profile.nodes {
         if meanings[node.region] == Meaning::Barrier {
-            let key = (
-                node.parent,
-                node.within as u8,
-                identities[node.region].clone(),
-            );
-            let has_own = own.contains(&key);
+            let has_own = own.contains(&key(node));
             node.rows = node
                 .rows
                 .iter()

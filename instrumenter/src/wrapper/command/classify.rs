@@ -4,16 +4,17 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use crate::openmp;
-use crate::wrapper::command::flags::{Meaning, Row, Shape};
+use crate::names::PrefixMaps;
+use crate::openmp::Language;
 use crate::wrapper::command::response;
+use crate::wrapper::compilers::flags::{Meaning, PrefixMap, Row, Shape};
 use crate::wrapper::compilers::{Compiler, Driver};
 
-/// The language of an input, in the distinctions that matter here.
+/// What an input is, in the distinctions that matter here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
+pub(crate) enum InputKind {
     /// Source in a language that the instrumenter reads.
-    Measured(openmp::Language),
+    Measured(Language),
     /// A header: it is compiled to a precompiled header, never to a program.
     Header,
     /// Source in another language.
@@ -22,33 +23,33 @@ pub(crate) enum Language {
     Linked,
 }
 
-const C: Language = Language::Measured(openmp::Language::C);
-const CXX: Language = Language::Measured(openmp::Language::Cxx);
+const C: InputKind = InputKind::Measured(Language::C);
+const CXX: InputKind = InputKind::Measured(Language::Cxx);
 
-const FORTRAN: Language = Language::Measured(openmp::Language::Fortran);
+const FORTRAN: InputKind = InputKind::Measured(Language::Fortran);
 
-/// Languages by the value of `-x`; any other value is another language.
-static LANGUAGES: &[(&str, Language)] = &[
+/// Kinds by the value of `-x`; any other value is another language.
+static KINDS: &[(&str, InputKind)] = &[
     ("c", C),
     ("c++", CXX),
     ("f77", FORTRAN),
     ("f77-cpp-input", FORTRAN),
     ("f95", FORTRAN),
     ("f95-cpp-input", FORTRAN),
-    ("c-header", Language::Header),
-    ("c++-header", Language::Header),
-    ("c++-system-header", Language::Header),
-    ("c++-user-header", Language::Header),
+    ("c-header", InputKind::Header),
+    ("c++-header", InputKind::Header),
+    ("c++-system-header", InputKind::Header),
+    ("c++-user-header", InputKind::Header),
 ];
 
-/// Languages by extension, for drivers that take `.c` for C. Files with any other extension go
+/// Kinds by extension, for drivers that take `.c` for C. Files with any other extension go
 /// to the linker, as with the compilers.
-static EXTENSIONS: &[(&[&str], Language)] = &[
+static EXTENSIONS: &[(&[&str], InputKind)] = &[
     (&["c"], C),
     (&["cc", "cp", "cxx", "cpp", "CPP", "c++", "C"], CXX),
     (
         &["h", "hh", "hp", "hpp", "hxx", "h++", "H", "HPP", "tcc"],
-        Language::Header,
+        InputKind::Header,
     ),
     (
         &[
@@ -62,7 +63,7 @@ static EXTENSIONS: &[(&[&str], Language)] = &[
             "i", "ii", "m", "mi", "mm", "M", "mii", "s", "S", "sx", "cu", "d", "go", "adb", "ads",
             "bc", "ll", "cl", "cppm",
         ],
-        Language::OtherSource,
+        InputKind::OtherSource,
     ),
 ];
 
@@ -78,7 +79,7 @@ pub(crate) struct Argument {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// An input file, or `-` for standard input.
-    Input(Language),
+    Input(InputKind),
     /// A flag that a row knows, with its value if it has one.
     Known(Meaning, OsString),
     /// A flag that no row knows.
@@ -91,7 +92,7 @@ impl Argument {
     pub(crate) fn is_source(&self) -> bool {
         matches!(
             self.role,
-            Role::Input(Language::Measured(_) | Language::Header | Language::OtherSource)
+            Role::Input(InputKind::Measured(_) | InputKind::Header | InputKind::OtherSource)
         )
     }
 
@@ -109,6 +110,12 @@ impl Argument {
         self.words
             .first()
             .map_or(OsStr::new(""), OsString::as_os_str)
+    }
+
+    /// Whether its first word begins with one of these.
+    pub(crate) fn begins_with(&self, flags: &[&str]) -> bool {
+        let word = self.name().as_bytes();
+        flags.iter().any(|flag| word.starts_with(flag.as_bytes()))
     }
 
     /// Takes the argument out of the command. Its place stays, since sources are identified by
@@ -148,7 +155,7 @@ impl CommandLine {
         let (words, from_response_file) = response::expand(words);
         let mut classifier = Classifier {
             compiler,
-            language: None,
+            named: None,
             only_inputs: false,
         };
         let mut arguments = Vec::with_capacity(words.len());
@@ -219,6 +226,14 @@ impl CommandLine {
         switches.next().unwrap_or(false)
     }
 
+    /// The maps of file names, of these kinds.
+    pub(crate) fn prefix_maps(&self, kinds: &[PrefixMap]) -> PrefixMaps {
+        PrefixMaps::new(self.flags().filter_map(|(meaning, value)| match meaning {
+            Meaning::PrefixMap(kind) if kinds.contains(&kind) => Some(value),
+            _ => None,
+        }))
+    }
+
     pub(crate) fn output(&self) -> Option<&OsStr> {
         self.values(Meaning::Output).next_back()
     }
@@ -232,10 +247,14 @@ impl CommandLine {
 
     /// The words of the command, as the compiler sees them.
     pub(crate) fn words(&self) -> Vec<OsString> {
-        self.arguments
-            .iter()
-            .flat_map(|argument| argument.words.iter().cloned())
-            .collect()
+        self.words_of(|_| true)
+    }
+
+    /// The words of some of the arguments.
+    pub(crate) fn words_of(&self, is_meant: impl Fn(&Argument) -> bool) -> Vec<OsString> {
+        let arguments = self.arguments.iter();
+        let meant = arguments.filter(|argument| is_meant(argument));
+        meant.flat_map(|of| of.words.iter().cloned()).collect()
     }
 
     /// The command for one of the sources, up to the object: without other inputs, flags of the
@@ -304,8 +323,8 @@ impl CommandLine {
 /// The state that is kept from one word to the next.
 struct Classifier<'a> {
     compiler: &'a Compiler,
-    /// The language of the `-x` in force.
-    language: Option<Language>,
+    /// What the `-x` in force says.
+    named: Option<InputKind>,
     only_inputs: bool,
 }
 
@@ -347,7 +366,7 @@ impl Classifier<'_> {
         let next = if separate { rest.next() } else { None };
         let value = next.clone().unwrap_or_else(|| OsString::from_vec(joined));
         if row.meaning == Meaning::Language {
-            self.language = language_named(&value);
+            self.named = kind_named(&value);
         }
         let words = std::iter::once(word).chain(next).collect();
         Argument {
@@ -357,7 +376,7 @@ impl Classifier<'_> {
     }
 
     fn input(&self, word: OsString) -> Argument {
-        let language = self.language.unwrap_or_else(|| self.by_extension(&word));
+        let kind = self.named.unwrap_or_else(|| self.by_extension(&word));
         // After `--`, an input may look like a flag. The `--` is taken away later, so the name
         // must no longer look like one.
         let word = if self.only_inputs && word.as_bytes().starts_with(b"-") {
@@ -367,31 +386,31 @@ impl Classifier<'_> {
         };
         Argument {
             words: vec![word],
-            role: Role::Input(language),
+            role: Role::Input(kind),
         }
     }
 
-    fn by_extension(&self, word: &OsStr) -> Language {
+    fn by_extension(&self, word: &OsStr) -> InputKind {
         let Some(extension) = extension(word.as_bytes()) else {
-            return Language::Linked;
+            return InputKind::Linked;
         };
         let row = EXTENSIONS
             .iter()
             .find(|(all, _)| all.iter().any(|e| e.as_bytes() == extension));
-        match row.map_or(Language::Linked, |(_, language)| *language) {
+        match row.map_or(InputKind::Linked, |(_, kind)| *kind) {
             C if self.compiler.driver == Driver::Cxx => CXX,
-            language => language,
+            kind => kind,
         }
     }
 }
 
-/// The language that a `-x` sets. `None` for `-x none`: extensions count again.
-fn language_named(value: &OsStr) -> Option<Language> {
+/// The kind that a `-x` sets. `None` for `-x none`: extensions count again.
+fn kind_named(value: &OsStr) -> Option<InputKind> {
     if value == "none" {
         return None;
     }
-    let row = LANGUAGES.iter().find(|(name, _)| value == *name);
-    Some(row.map_or(Language::OtherSource, |(_, language)| *language))
+    let row = KINDS.iter().find(|(name, _)| value == *name);
+    Some(row.map_or(InputKind::OtherSource, |(_, kind)| *kind))
 }
 
 /// The text after the last dot of a file's base name.

@@ -7,7 +7,7 @@ fn classify(compiler: &str, words: &[&str]) -> CommandLine {
     CommandLine::classify(&Compiler::named(compiler), &words)
 }
 
-fn inputs(line: &CommandLine) -> Vec<(&str, Language)> {
+fn inputs(line: &CommandLine) -> Vec<(&str, InputKind)> {
     let inputs = line
         .arguments
         .iter()
@@ -86,7 +86,7 @@ fn a_response_file_is_read() {
 
 #[test]
 fn languages_follow_the_extension_or_x() {
-    use Language::Linked;
+    use InputKind::Linked;
     let given = [
         "a.c", "-x", "c", "b.txt", "-", "-xc++", "c.c", "-x", "none", "d.c", "e.o", "f.so.1", "g",
     ];
@@ -105,12 +105,11 @@ fn languages_follow_the_extension_or_x() {
     assert!(
         inputs(&other)
             .iter()
-            .all(|(_, language)| *language == Language::OtherSource)
+            .all(|(_, kind)| *kind == InputKind::OtherSource)
     );
     let fortran = classify("gcc", &["a.f90", "b.F", "-x", "f77-cpp-input", "c.inc"]);
-    let is_fortran = |(_, language): &(&str, Language)| {
-        *language == Language::Measured(crate::openmp::Language::Fortran)
-    };
+    let is_fortran =
+        |(_, kind): &(&str, InputKind)| *kind == InputKind::Measured(Language::Fortran);
     assert!(inputs(&fortran).iter().all(is_fortran));
     assert_eq!(inputs(&classify("g++", &["a.c"])), [("a.c", CXX)]);
     assert_eq!(

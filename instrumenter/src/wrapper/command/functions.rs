@@ -4,9 +4,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::wrapper::command::classify::{CommandLine, Role, Stage};
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::command::classify::{Argument, CommandLine, Role, Stage};
 use crate::wrapper::command::steps::is_configure_probe;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::settings::Settings;
 
 /// The compilers' flag for the same thing.
@@ -40,7 +40,6 @@ pub(crate) fn translated(
     directory: &Path,
     transparent: bool,
 ) -> Option<Translation> {
-    let is_ours = |role: &Role| matches!(role, Role::Known(Meaning::Functions, _));
     let is_asked = line.has(Meaning::Functions);
     let compiles = line.stage() != Stage::Preprocess && line.sources().next().is_some();
     let wanted = (is_asked || settings.functions)
@@ -50,9 +49,8 @@ pub(crate) fn translated(
     if !is_asked && !wanted {
         return None;
     }
-    let arguments = line.arguments.iter();
-    let kept = arguments.filter(|argument| !is_ours(&argument.role));
-    let without: Vec<OsString> = kept.flat_map(|of| of.words.iter().cloned()).collect();
+    let is_ours = |of: &Argument| matches!(of.role, Role::Known(Meaning::Functions, _));
+    let without = line.words_of(|argument| !is_ours(argument));
     let with = [&[OsString::from(FLAG)], without.as_slice()].concat();
     Some(Translation {
         with: wanted.then_some(with),

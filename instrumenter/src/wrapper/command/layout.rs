@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::Source;
 use crate::source::{Form, Layout};
 use crate::wrapper::command::classify::{CommandLine, Role};
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::flags::Meaning;
 
 /// The layout of the source at a place in the command.
 pub(crate) fn of(line: &CommandLine, index: usize) -> Layout {

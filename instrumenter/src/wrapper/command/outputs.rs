@@ -3,7 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::wrapper::command::classify::{CommandLine, Stage};
+use crate::wrapper::command::classify::{CommandLine, Role, Stage};
+use crate::wrapper::compilers::flags::Meaning;
 
 /// The command's outputs: those named by `-o`, or the compilers' default names.
 pub(crate) fn outputs(line: &CommandLine) -> Vec<PathBuf> {
@@ -12,29 +13,35 @@ pub(crate) fn outputs(line: &CommandLine) -> Vec<PathBuf> {
     }
     match line.stage() {
         Stage::Preprocess => Vec::new(),
-        Stage::Compile => line
+        Stage::Compile | Stage::Assemble => line
             .sources()
-            .map(|source| default_name(source.name(), "s"))
-            .collect(),
-        Stage::Assemble => line
-            .sources()
-            .map(|source| default_name(source.name(), "o"))
+            .map(|source| default_name(source.name(), extension(line)))
             .collect(),
         Stage::Link => vec!["a.out".into()],
     }
 }
 
+/// The extension of the file that the compiler makes of a source.
+fn extension(line: &CommandLine) -> &'static str {
+    match line.stage() {
+        Stage::Compile => "s",
+        _ => "o",
+    }
+}
+
 /// The file that the command makes of a source.
 pub(crate) fn object(line: &CommandLine, index: usize) -> PathBuf {
-    let extension = if line.stage() == Stage::Compile {
-        "s"
-    } else {
-        "o"
-    };
-    line.output().map_or_else(
-        || default_name(line.arguments[index].name(), extension),
-        PathBuf::from,
-    )
+    let by_default = || default_name(line.arguments[index].name(), extension(line));
+    line.output().map_or_else(by_default, PathBuf::from)
+}
+
+/// Whether the compiler writes notes about coverage (`*.gcno`) beside its output.
+pub(crate) fn has_coverage_notes(line: &CommandLine) -> bool {
+    const FLAGS: [&str; 3] = ["--coverage", "-coverage", "-ftest-coverage"];
+    line.arguments.iter().any(|argument| {
+        let is_known = matches!(argument.role, Role::Known(Meaning::SideFiles, _));
+        is_known && FLAGS.iter().any(|flag| argument.name() == *flag)
+    })
 }
 
 /// The compilers' default name for a source's output: its base name, in the current directory.

@@ -4,8 +4,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::wrapper::command::classify::{Argument, CommandLine, Language, Role, Stage};
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::command::classify::{Argument, CommandLine, InputKind, Role, Stage};
+use crate::wrapper::compilers::flags::Meaning;
 
 /// What to do with a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) fn decide(line: &CommandLine, directory: &Path) -> Decision {
     }
     let measured = line
         .sources()
-        .any(|source| matches!(source.role, Role::Input(Language::Measured(_))));
+        .any(|source| matches!(source.role, Role::Input(InputKind::Measured(_))));
     if line.openmp() && measured && has_wrong_output(line, directory) {
         Decision::AsGiven
     } else if line.openmp() && measured && !probe {
@@ -86,7 +86,7 @@ pub(crate) fn wants_library(line: &CommandLine) -> bool {
     line.stage() == Stage::Link
         && (line.openmp() || line.has(Meaning::OpenMpLibrary) || names_openmp_library(line))
         && !makes_relocatable(line)
-        && !line.sources().any(|source| source.role == Role::Input(Language::Header))
+        && !line.sources().any(|source| source.role == Role::Input(InputKind::Header))
         // A command without the standard libraries names everything that it links.
         && !line.has(Meaning::NoStandardLibraries)
         // Shared libraries get the library, too: the programs that link or open them need not
@@ -98,7 +98,7 @@ pub(crate) fn wants_library(line: &CommandLine) -> bool {
 /// Whether the command makes a program from sources alone, without objects and libraries among
 /// its inputs.
 pub(crate) fn makes_whole_program(line: &CommandLine) -> bool {
-    let is_linked = |argument: &Argument| argument.role == Role::Input(Language::Linked);
+    let is_linked = |argument: &Argument| argument.role == Role::Input(InputKind::Linked);
     wants_library(line) && !line.has(Meaning::Shared) && !line.arguments.iter().any(is_linked)
 }
 

@@ -1,8 +1,8 @@
 //! Clang understands GCC's flags and adds its own.
 
 use super::{Driver, Family, NO_REMARKS, Substitution, gcc};
-use crate::wrapper::command::flags::Shape::{Flag, Joined, JoinedOrSeparate, Separate};
-use crate::wrapper::command::flags::{FlagTable, Meaning as M, Row, row};
+use crate::wrapper::compilers::flags::Shape::{Flag, Joined, JoinedOrSeparate, Separate};
+use crate::wrapper::compilers::flags::{FlagTable, Meaning as M, Row, row};
 
 pub(super) const CLANG: Family = Family {
     name: "Clang",

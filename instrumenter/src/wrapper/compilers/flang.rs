@@ -2,8 +2,8 @@
 
 use super::{Driver, Family, gfortran};
 use crate::source::Form;
-use crate::wrapper::command::flags::Shape::{Flag, Joined, Separate};
-use crate::wrapper::command::flags::{FlagTable, Meaning as M, Row, row};
+use crate::wrapper::compilers::flags::Shape::{Flag, Joined, Separate};
+use crate::wrapper::compilers::flags::{FlagTable, Meaning as M, Row, row};
 
 /// Flang takes no flags about warnings and no flags that map file names.
 pub(super) const FLANG: Family = Family {

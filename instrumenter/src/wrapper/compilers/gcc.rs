@@ -1,8 +1,8 @@
 //! GCC for C and C++, whose command line the others imitate.
 
 use super::{BOTH_MAPS, Driver, Family, Substitution};
-use crate::wrapper::command::flags::Shape::{Flag, Joined, JoinedOrSeparate, Separate};
-use crate::wrapper::command::flags::{FlagTable, Meaning as M, PrefixMap, Row, row};
+use crate::wrapper::compilers::flags::Shape::{Flag, Joined, JoinedOrSeparate, Separate};
+use crate::wrapper::compilers::flags::{FlagTable, Meaning as M, PrefixMap, Row, row};
 
 /// Other families that have a separate assembler use this flag, too. Clang assembles by itself.
 pub(super) const PIPE: Option<&str> = Some("-pipe");
@@ -100,23 +100,6 @@ const ROWS: &[Row] = &[
         Joined,
         M::PrefixMap(PrefixMap::Macro),
     ),
-    row(
-        "-fprofile-prefix-map=",
-        Joined,
-        M::PrefixMap(PrefixMap::Profile),
-    ),
-    row(
-        "-fcoverage-prefix-map=",
-        Joined,
-        M::PrefixMap(PrefixMap::Profile),
-    ),
-    row("-fdebug-compilation-dir=", Joined, M::CompilationDirectory),
-    row(
-        "-fcoverage-compilation-dir=",
-        Joined,
-        M::CompilationDirectory,
-    ),
-    row("-ffile-compilation-dir=", Joined, M::CompilationDirectory),
     row("-D", JoinedOrSeparate, M::Nothing),
     row("--define-macro", Separate, M::Nothing),
     row("-U", JoinedOrSeparate, M::Nothing),

@@ -2,8 +2,8 @@
 
 use super::{Driver, Family, OLD_MAP, Substitution, clang};
 use crate::source::Form;
-use crate::wrapper::command::flags::Shape::{Flag, Joined, Separate};
-use crate::wrapper::command::flags::{FlagTable, Meaning as M, Row, row};
+use crate::wrapper::compilers::flags::Shape::{Flag, Joined, Separate};
+use crate::wrapper::compilers::flags::{FlagTable, Meaning as M, Row, row};
 
 pub(super) const INTEL: Family = Family {
     name: "Intel",

@@ -5,6 +5,7 @@
 //! with the variable and default compiler of each, and the launchers.
 
 pub(crate) mod clang;
+pub(crate) mod flags;
 pub(crate) mod flang;
 pub(crate) mod gcc;
 pub(crate) mod gfortran;
@@ -15,7 +16,7 @@ mod unknown;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::wrapper::command::flags::FlagTable;
+use crate::wrapper::compilers::flags::FlagTable;
 
 /// The language that a driver takes `.c` files for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::wrapper::command::classify::CommandLine;
-use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::compilers::NO_REMARKS;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::finish::dependencies::replace;
 use crate::wrapper::finish::library::NATIVE_LIBRARIES;
 use crate::wrapper::route::substitution::{remap_flags, searched_first};

@@ -6,15 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::wrapper::command::classify::CommandLine;
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::finish::replace_file;
-
-/// A temporary file, and the user's name for it.
-#[derive(Clone, Debug)]
-pub(crate) struct Renamed {
-    pub(crate) from: PathBuf,
-    pub(crate) to: Vec<u8>,
-}
+use crate::wrapper::unit::Renamed;
 
 /// Replaces every occurrence of a text.
 pub(crate) fn replace(text: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::wrapper::command::classify::CommandLine;
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::flags::Meaning;
 
 /// The archive that measured programs are linked with.
 const ARCHIVE: &str = "libpomp.a";
@@ -42,8 +42,8 @@ const LOADED_BEFORE: &str = "libromp_run.so";
 /// Finds the library that is loaded before programs, beside the command or in the `lib`
 /// directory next to it. An error is a sentence for the user.
 pub(crate) fn find_loaded_before() -> Result<PathBuf, String> {
-    let found = places().find(|place| place.join(LOADED_BEFORE).is_file());
-    let found = found.map(|place| place.join(LOADED_BEFORE));
+    let mut files = places().map(|place| place.join(LOADED_BEFORE));
+    let found = files.find(|file| file.is_file());
     found.ok_or_else(|| format!("{LOADED_BEFORE} is neither beside romp nor in ../lib"))
 }
 

@@ -5,16 +5,16 @@ pub(crate) mod coverage;
 pub(crate) mod database;
 pub(crate) mod dependencies;
 pub(crate) mod library;
-pub(crate) mod scratch;
 
 use std::io::Write;
 use std::path::Path;
 
+use crate::names;
+
 /// Replaces a file's contents and keeps its permissions. A process that reads the file
 /// meanwhile sees either the old or the new contents.
 fn replace_file(file: &Path, text: &[u8]) -> std::io::Result<()> {
-    let directory = file.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let mut fresh = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;
+    let mut fresh = tempfile::NamedTempFile::new_in(names::directory(file))?;
     fresh.write_all(text)?;
     let permissions = std::fs::metadata(file)?.permissions();
     fresh.as_file().set_permissions(permissions)?;

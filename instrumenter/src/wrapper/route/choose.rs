@@ -1,45 +1,22 @@
 //! Chooses the route of a source: whether it has constructs that only the preprocessor shows,
 //! because macros make them or because they are in the user's headers.
 //!
-//! Headers are found as the compiler finds them, in the directories that the command names.
-//! System headers are not read: nothing in them is measured. Conditionals are evaluated only
-//! around the constructs that were found, and only with macros that are known to be undefined.
-//! So more files may be read than the compiler includes. That costs time, and nothing else.
+//! Conditionals are evaluated only around the constructs that were found, and only with macros
+//! that are known to be undefined.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
 
 use crate::find::Hidden;
-use crate::find::c::file::{File, IsUndefined};
-use crate::find::c::scan::{self, Include};
-use crate::names;
+use crate::find::c::file::IsUndefined;
+use crate::find::c::scan;
 use crate::openmp::Language;
 use crate::source::UndefinedMacros;
-use crate::wrapper::command::classify::{Argument, CommandLine, Role};
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::compilers::Compiler;
+use crate::wrapper::included::Headers;
 use crate::wrapper::route::fortran_text;
-use crate::wrapper::route::headers::environment_directories;
 use crate::wrapper::route::undefined_macros::Macros;
-use crate::wrapper::unit::Unit;
-
-/// The largest number of headers that are read. With more of them, preprocessing is cheaper.
-const MOST_FILES: usize = 1_000;
-
-/// Directories that compilers search without being told to. The compilers ignore an `-I` of one
-/// of them.
-const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
-
-/// How much the preprocessor has to do so that everything a source hides is visible.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Needs {
-    /// Put the text of included files in place.
-    Includes,
-    /// Do that, and expand macros.
-    #[default]
-    Expansion,
-}
+use crate::wrapper::unit::{Needs, Unit};
 
 /// Why a source has to be preprocessed.
 #[derive(Clone, Debug)]
@@ -59,8 +36,20 @@ impl Reason {
     }
 }
 
-/// Returns why the source has to be preprocessed, if it has to.
+/// The reason for preprocessing a source in which a directive can't be read.
+pub(crate) const UNCLEAR: &str = "a directive in it is not clear";
+
+/// Returns why the source is preprocessed, if it is.
 pub(crate) fn reason(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<Reason> {
+    if unit.incomplete {
+        return Some(Reason::expansion(UNCLEAR));
+    }
+    let moved = || fortran_text::moved_line(compiler, unit).map(Reason::expansion);
+    hidden(compiler, line, unit).or_else(moved)
+}
+
+/// Returns why the source alone does not show all constructs, if it does not.
+pub(crate) fn hidden(compiler: &Compiler, line: &CommandLine, unit: &Unit) -> Option<Reason> {
     if unit.language == Language::Fortran {
         return fortran_text::hidden(line, unit).map(Reason::expansion);
     }
@@ -143,180 +132,6 @@ fn used(
 fn defines(word: &str, name: &str) -> bool {
     let value = word.split_once('=').map(|(_, value)| value);
     value.is_some_and(|value| value.contains(name))
-}
-
-/// A source and the headers that it may include.
-#[derive(Clone, Debug)]
-pub(crate) struct Headers {
-    pub(crate) language: Language,
-    /// The source is the first of them.
-    files: Vec<(PathBuf, File)>,
-    /// Whether there are more headers than [`MOST_FILES`].
-    too_many: bool,
-    /// Whether a macro names an included file.
-    pub(crate) computed: bool,
-    /// The names of included files that are not among the user's files.
-    pub(crate) elsewhere: BTreeSet<String>,
-}
-
-impl Headers {
-    /// Reads the source's headers.
-    pub(crate) fn of(line: &CommandLine, unit: &Unit) -> Self {
-        let mut search = Search::new(line, unit);
-        let source = (PathBuf::from(&unit.name), unit.original.clone());
-        let headers = std::iter::from_fn(|| search.next_header());
-        let texts = std::iter::once(source).chain(headers.take(MOST_FILES + 1));
-        let files = texts.map(|(path, text)| (path, File::new(unit.language, text)));
-        let files: Vec<_> = files.collect();
-        Self {
-            language: unit.language,
-            too_many: files.len() > MOST_FILES,
-            files,
-            computed: search.computed,
-            elsewhere: search.elsewhere,
-        }
-    }
-
-    /// The source and all headers that it may include.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &File> {
-        self.files.iter().map(|(_, file)| file)
-    }
-}
-
-/// Headers that were found and those still to be read.
-pub(crate) struct Search {
-    /// Directories searched for `"name"` only.
-    quoted: Vec<PathBuf>,
-    /// Directories searched for both `"name"` and `<name>`.
-    angled: Vec<PathBuf>,
-    known: HashSet<PathBuf>,
-    /// The real names of directories, by the names in use.
-    real: HashMap<PathBuf, PathBuf>,
-    pending: Vec<PathBuf>,
-    /// Whether a macro names an included file.
-    pub(crate) computed: bool,
-    /// The names of included files that are not among the user's files.
-    pub(crate) elsewhere: BTreeSet<String>,
-}
-
-impl Search {
-    /// The directories that the command names with `-I`, and those in `CPATH`.
-    pub(crate) fn directories(line: &CommandLine) -> Vec<PathBuf> {
-        Self::empty(line).angled
-    }
-
-    /// Begins with the files that the command and the source include.
-    pub(crate) fn new(line: &CommandLine, unit: &Unit) -> Self {
-        let mut search = Self::empty(line);
-        for name in line.values(Meaning::ForcedInclude) {
-            search.queue_quoted(Path::new("."), &names::text(name.as_bytes()));
-        }
-        search.queue_included(unit.directory(), &unit.original);
-        search
-    }
-
-    fn empty(line: &CommandLine) -> Self {
-        let directories = |wanted: fn(&Argument) -> bool| {
-            let arguments = line.arguments.iter().filter(|argument| wanted(argument));
-            let values = arguments.filter_map(|argument| match &argument.role {
-                Role::Known(Meaning::IncludeDirectory, value) => Some(PathBuf::from(value)),
-                _ => None,
-            });
-            values
-                .filter(|directory| !is_systems(directory))
-                .collect::<Vec<_>>()
-        };
-        let angled = directories(|argument| {
-            spelled(argument, "-I") || spelled(argument, "--include-directory")
-        });
-        Self {
-            quoted: directories(|argument| spelled(argument, "-iquote")),
-            angled: angled
-                .into_iter()
-                .chain(environment_directories(&["CPATH"]))
-                .filter(|directory| !is_systems(directory))
-                .collect(),
-            known: HashSet::new(),
-            real: HashMap::new(),
-            pending: Vec::new(),
-            computed: false,
-            elsewhere: BTreeSet::new(),
-        }
-    }
-
-    /// Returns the next header that can be read, and queues the files that it includes.
-    pub(crate) fn next_header(&mut self) -> Option<(PathBuf, Vec<u8>)> {
-        loop {
-            let file = self.pending.pop()?;
-            if let Ok(text) = std::fs::read(&file) {
-                self.queue_included(crate::wrapper::unit::directory(file.as_os_str()), &text);
-                return Some((file, text));
-            }
-        }
-    }
-
-    /// Queues the files that a text in `directory` includes.
-    fn queue_included(&mut self, directory: &Path, text: &[u8]) {
-        for include in scan::includes(text) {
-            match include {
-                Include::Quoted(name) => self.queue_quoted(directory, &name),
-                Include::Angled(name) => self.queue_angled(&name),
-                Include::Computed => self.computed = true,
-            }
-        }
-    }
-
-    fn queue_quoted(&mut self, directory: &Path, name: &str) {
-        let own = std::iter::once(directory.to_owned());
-        let places = own.chain(self.quoted.iter().chain(&self.angled).cloned());
-        let found = first_file(places, name);
-        self.queue(found, name);
-    }
-
-    fn queue_angled(&mut self, name: &str) {
-        let found = first_file(self.angled.iter().cloned(), name);
-        self.queue(found, name);
-    }
-
-    fn queue(&mut self, found: Option<PathBuf>, name: &str) {
-        match found {
-            Some(file) => {
-                let real = self.in_its_directory(&file);
-                if self.known.insert(real) {
-                    self.pending.push(file);
-                }
-            }
-            None => drop(self.elsewhere.insert(name.to_owned())),
-        }
-    }
-
-    /// Returns the name of a file with its directory's real name. Otherwise headers that
-    /// include each other as `"../include/a.h"` would give ever longer names to the same files.
-    fn in_its_directory(&mut self, file: &Path) -> PathBuf {
-        let directory = crate::wrapper::unit::directory(file.as_os_str());
-        let name = file.file_name().unwrap_or_default();
-        if let Some(real) = self.real.get(directory) {
-            return real.join(name);
-        }
-        let real = directory.canonicalize();
-        let real = real.unwrap_or_else(|_| directory.to_owned());
-        self.real.insert(directory.to_owned(), real.clone());
-        real.join(name)
-    }
-}
-
-pub(crate) fn first_file(mut places: impl Iterator<Item = PathBuf>, name: &str) -> Option<PathBuf> {
-    places.find_map(|place| Some(names::joined(&place, name)).filter(|file| file.is_file()))
-}
-
-fn spelled(argument: &Argument, flag: &str) -> bool {
-    let word = argument.name().to_string_lossy();
-    word.starts_with(flag)
-}
-
-fn is_systems(directory: &Path) -> bool {
-    let real = directory.canonicalize();
-    real.is_ok_and(|real| SYSTEM.iter().any(|system| real == Path::new(system)))
 }
 
 #[cfg(test)]

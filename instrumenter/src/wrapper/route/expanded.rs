@@ -17,29 +17,13 @@ use crate::find::front_end;
 use crate::openmp::Language;
 use crate::source::Layout;
 use crate::wrapper::command::classify::{CommandLine, Stage};
-use crate::wrapper::command::flags::Meaning;
 use crate::wrapper::command::outputs;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::compilers::{Family, Substitution};
-use crate::wrapper::route::choose::Needs;
+use crate::wrapper::instrumenting::{Instrumenting, instrumented, leaves_something};
 use crate::wrapper::route::fortran_text;
 use crate::wrapper::run::{Finished, Output, Runner};
-use crate::wrapper::unit::{Instrumenting, Preprocessed, Unit, instrumented, leaves_something};
-
-/// The name of a unit's preprocessed text. In C and C++ the extension says that the text is
-/// preprocessed. In Fortran the source's own name is kept: its extension gives the source form,
-/// and module files record the name of the file that they were made from.
-pub(crate) fn file_name(unit: &Unit) -> OsString {
-    let path = Path::new(&unit.name);
-    let extension = match unit.language {
-        Language::C => ".i",
-        Language::Cxx => ".ii",
-        Language::Fortran => return path.file_name().unwrap_or_default().to_owned(),
-    };
-    let stem = path.file_stem().unwrap_or("source".as_ref());
-    let mut name = stem.to_owned();
-    name.push(extension);
-    name
-}
+use crate::wrapper::unit::{Needs, Preprocessed, Unit};
 
 /// Returns why the sources of a command can't be preprocessed, if they can't. Every file that
 /// the command makes must still be made.
@@ -258,11 +242,8 @@ fn preprocessor_words(line: &CommandLine, unit: &Unit) -> Vec<OsString> {
             let file = object.with_extension("d");
             one.push(Meaning::DependencyFile, vec!["-MF".into(), file.into()]);
         }
-        let names_target = |word: &OsString| {
-            let word = word.to_string_lossy();
-            word.starts_with("-MT") || word.starts_with("-MQ")
-        };
-        if !line.words().iter().any(names_target) {
+        let mut arguments = line.arguments.iter();
+        if !arguments.any(|argument| argument.begins_with(&["-MT", "-MQ"])) {
             one.push(Meaning::DependencyDetail, vec!["-MQ".into(), object.into()]);
         }
     }

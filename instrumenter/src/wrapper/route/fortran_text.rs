@@ -13,7 +13,7 @@ use crate::names;
 use crate::openmp::Language;
 use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::compilers::Compiler;
-use crate::wrapper::route::choose::{Search, first_file};
+use crate::wrapper::included::{Search, first_file};
 use crate::wrapper::unit::Unit;
 
 /// Returns in words why the source alone does not show all directives, if it does not.
@@ -30,7 +30,7 @@ pub(crate) fn hidden(line: &CommandLine, unit: &Unit) -> Option<String> {
             return macros.or(Some("a macro makes directives".into()));
         }
     }
-    let mut search = Search::new(line, unit);
+    let mut search = Search::new(line, unit.directory(), &unit.original);
     let places = Places::new(line, unit);
     let mut pending = places.included(unit, &unit.original);
     let mut known = pending.clone();

@@ -13,12 +13,10 @@ use std::path::{Path, PathBuf};
 
 use super::substitution::substituted;
 use crate::wrapper::command::classify::CommandLine;
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::flags::Meaning;
+use crate::wrapper::included::{SYSTEM, environment_directories};
 use crate::wrapper::run::{Output, Runner};
 use crate::wrapper::unit::Unit;
-
-/// System directories with headers that may have the same names as a project's headers.
-const SYSTEM: &[&str] = &["/usr/include", "/usr/local/include"];
 
 /// Variables that name directories to GCC and Clang: the directories of the first are searched
 /// like those of `-I`, those of the others like those of `-isystem`.
@@ -107,24 +105,6 @@ fn may_differ(line: &CommandLine, directory: &Path) -> bool {
     let home = directory.canonicalize().ok();
     others.retain(|other| other.canonicalize().is_ok_and(|path| Some(path) != home));
     share_a_name(directory, &others, DEEPEST)
-}
-
-/// The header directories that environment variables name. An empty name means the current
-/// directory.
-pub(crate) fn environment_directories(variables: &[&str]) -> Vec<PathBuf> {
-    let values = variables.iter().filter_map(std::env::var_os);
-    let directories = values.filter(|value| !value.is_empty()).flat_map(|value| {
-        std::env::split_paths(&value)
-            .map(|path| {
-                if path.as_os_str().is_empty() {
-                    ".".into()
-                } else {
-                    path
-                }
-            })
-            .collect::<Vec<_>>()
-    });
-    directories.collect()
 }
 
 fn share_a_name(directory: &Path, others: &[PathBuf], depth: usize) -> bool {

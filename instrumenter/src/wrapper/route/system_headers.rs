@@ -13,7 +13,7 @@ use memchr::memmem;
 use crate::find::c::conditions::definitions;
 use crate::find::c::scan::{self, Include};
 use crate::openmp::Language;
-use crate::wrapper::route::headers::environment_directories;
+use crate::wrapper::included::environment_directories;
 
 /// The largest number of headers that are read. Reading more takes as long as preprocessing.
 const MOST_FILES: usize = 1_500;

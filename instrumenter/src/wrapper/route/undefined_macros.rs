@@ -16,7 +16,7 @@ use crate::find::c::file::File;
 use crate::source::UndefinedMacros;
 use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::compilers::Compiler;
-use crate::wrapper::route::choose::Headers;
+use crate::wrapper::included::Headers;
 use crate::wrapper::route::system_headers::SystemHeaders;
 
 /// Flags that make the compiler search other directories, or that define macros in files that

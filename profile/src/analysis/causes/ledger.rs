@@ -6,14 +6,13 @@
 //! mean wait is the longest work minus the mean work, which is the time that an even
 //! distribution of the work would win.
 
-use crate::analysis::estimate::Barrier;
 use crate::analysis::overheads::category;
 use crate::analysis::tree::{Tree, TreeNode};
 use crate::analysis::wall::Walls;
 use crate::columns::{Measures, Quantity};
 use crate::model::Profile;
 use crate::overheads::{self, Category, Cost};
-use crate::region_kind::RegionKind;
+use crate::region_kind::{Barrier, RegionKind};
 
 /// One kind of cost of one region, and the time lost to it.
 #[derive(Clone, Debug)]

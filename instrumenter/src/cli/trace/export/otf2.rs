@@ -33,10 +33,9 @@ pub(super) fn write(trace: &Trace, output: &Path) -> Result<(), Failure> {
     }
     let library = Library::load(std::env::var_os("ROMP_OTF2").as_deref()).map_err(failure)?;
     // The archive is moved to its place when it is complete.
-    let parent = output.parent().filter(|path| !path.as_os_str().is_empty());
     let scratch = tempfile::Builder::new()
         .prefix(".romp-otf2-")
-        .tempdir_in(parent.unwrap_or(Path::new(".")))
+        .tempdir_in(crate::names::directory(output))
         .map_err(|error| taken(&error.to_string()))?;
     let folder = scratch.path().join("otf2");
     archive(trace, &library, &folder)?;

@@ -12,22 +12,10 @@ use std::path::{Path, PathBuf};
 
 use self::notes::{Arc, Function, Line, Notes};
 use crate::spell::{OWN_FILE, OWN_LINE};
-use crate::wrapper::command::classify::{CommandLine, Role};
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::command::classify::CommandLine;
 use crate::wrapper::command::outputs;
 use crate::wrapper::finish::replace_file;
 use crate::wrapper::unit::Unit;
-
-/// The flags that make the compiler write notes.
-const FLAGS: [&str; 3] = ["--coverage", "-coverage", "-ftest-coverage"];
-
-/// Whether a command writes notes.
-pub(crate) fn is_asked(line: &CommandLine) -> bool {
-    line.arguments.iter().any(|argument| {
-        let is_known = matches!(argument.role, Role::Known(Meaning::SideFiles, _));
-        is_known && FLAGS.iter().any(|flag| argument.name() == *flag)
-    })
-}
 
 /// The reason given when the compiler maps coverage, so that a source is not measured.
 pub(crate) const MAPPED: &str = "-fcoverage-mapping names places in the text that is compiled, \
@@ -46,7 +34,7 @@ pub(crate) fn is_mapped(line: &CommandLine) -> bool {
 
 /// Corrects the notes of a command that has succeeded.
 pub(crate) fn correct(line: &CommandLine, units: &[&Unit]) -> std::io::Result<()> {
-    if !is_asked(line) {
+    if !outputs::has_coverage_notes(line) {
         return Ok(());
     }
     let files: HashSet<PathBuf> = units.iter().flat_map(|unit| notes(line, unit)).collect();

@@ -59,8 +59,6 @@ pub(crate) enum Meaning {
     NoCurrentDirectory,
     /// Replaces a prefix of file names in the object, in names of one kind or of all.
     PrefixMap(PrefixMap),
-    /// Names the compilation directory in debug information.
-    CompilationDirectory,
     /// A library to link.
     Library,
     /// Concerns only the linker; the value may hold flags of the linker.
@@ -101,8 +99,6 @@ pub(crate) enum PrefixMap {
     Debug,
     /// Names that macros such as `__FILE__` expand to.
     Macro,
-    /// Names in profiles and coverage data.
-    Profile,
 }
 
 impl Meaning {

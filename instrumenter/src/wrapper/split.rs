@@ -4,17 +4,15 @@
 //! user's.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::wrapper::command::classify::{Argument, CommandLine, Language, Role, Stage};
-use crate::wrapper::command::flags::Meaning;
+use crate::names;
+use crate::wrapper::command::classify::{Argument, CommandLine, InputKind, Role, Stage};
 use crate::wrapper::command::outputs::default_name;
-use crate::wrapper::command::steps;
 use crate::wrapper::compile::Job;
-use crate::wrapper::finish::library;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::run::Output;
-use crate::wrapper::unit::{Route, Unit, directory};
+use crate::wrapper::unit::{Route, Unit};
 
 /// Whether the sources have to be compiled one by one. There are two reasons. Several sources
 /// that are not linked are compiled separately, so that the messages about each can be judged.
@@ -28,7 +26,7 @@ pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
     let moved = |unit: &&Unit| matches!(unit.route, Some(Route::TemporaryFile(_)));
     let directories: BTreeSet<&Path> = line
         .sources()
-        .map(|source| directory(source.name()))
+        .map(|source| names::directory(Path::new(source.name())))
         .collect();
     directories.len() > 1 && units.iter().any(moved)
 }
@@ -37,7 +35,7 @@ pub(crate) fn is_needed(line: &CommandLine, units: &[&Unit]) -> bool {
 /// of a header. And it may report a missing source before it compiles another one.
 fn can_be_alone(source: &Argument) -> bool {
     let name = Path::new(source.name());
-    let is_measured = matches!(source.role, Role::Input(Language::Measured(_)));
+    let is_measured = matches!(source.role, Role::Input(InputKind::Measured(_)));
     is_measured && (name.as_os_str() == "-" || name.exists())
 }
 
@@ -61,17 +59,17 @@ pub(crate) fn obstacle(line: &CommandLine) -> Option<String> {
 
 /// Compiles each source, continues after errors as the compilers do, and links if no source
 /// failed.
-pub(crate) fn run(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> u8 {
+pub(crate) fn run(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> Result<u8, u8> {
     let mut linked = line.clone();
     let mut failure = None;
     for (index, argument) in line.arguments.iter().enumerate() {
         if !argument.is_source() {
             continue;
         }
-        let object = match object_to_link(job, line, index) {
-            Ok(object) => object,
-            Err(code) => return code,
-        };
+        // Objects that are not linked go where the compiler puts them.
+        let is_linked = line.stage() == Stage::Link;
+        let name = default_name(argument.name(), "o");
+        let object = is_linked.then(|| job.place(name.as_os_str())).transpose()?;
         let unit = units
             .iter()
             .copied()
@@ -85,32 +83,14 @@ pub(crate) fn run(job: &Job<'_>, line: &CommandLine, units: &[&Unit]) -> u8 {
         }
         if let Some(object) = object {
             linked.arguments[index].words = vec![object.into_os_string()];
-            linked.arguments[index].role = Role::Input(Language::Linked);
+            linked.arguments[index].role = Role::Input(InputKind::Linked);
         }
     }
     match failure {
-        Some(code) => code,
-        None if line.stage() == Stage::Link => {
-            link(job, line, linked, units).unwrap_or_else(|code| code)
-        }
-        None => 0,
+        Some(code) => Ok(code),
+        None if line.stage() == Stage::Link => link(job, line, linked, units),
+        None => Ok(0),
     }
-}
-
-/// The path of the object for a source that is to be linked. Other objects go where the
-/// compiler puts them.
-fn object_to_link(job: &Job<'_>, line: &CommandLine, index: usize) -> Result<Option<PathBuf>, u8> {
-    if line.stage() != Stage::Link {
-        return Ok(None);
-    }
-    let name = default_name(line.arguments[index].name(), "o");
-    job.scratch
-        .place(name.as_os_str())
-        .map(Some)
-        .map_err(|error| {
-            crate::wrapper::message::error(&format!("cannot make a temporary directory: {error}"));
-            1
-        })
 }
 
 fn compile(line: &CommandLine, index: usize, object: Option<&Path>) -> CommandLine {
@@ -118,7 +98,7 @@ fn compile(line: &CommandLine, index: usize, object: Option<&Path>) -> CommandLi
     for argument in one.arguments.iter_mut().skip(index) {
         // This `-x` was for sources that are no longer in the command; the compiler would warn
         // about it.
-        if matches!(argument.role, Role::Known(Meaning::Language, _)) {
+        if argument.is_language() {
             argument.clear();
         }
     }
@@ -141,16 +121,8 @@ fn link(
     units: &[&Unit],
 ) -> Result<u8, u8> {
     // Only objects and libraries are left; a `-x` would make the compiler read them as sources.
-    for argument in &mut line.arguments {
-        if matches!(argument.role, Role::Known(Meaning::Language, _)) {
-            argument.clear();
-        }
-    }
-    let mut words: Vec<OsString> = line.clone().without_end_of_flags().words();
-    if steps::wants_library(&line) {
-        words.extend(library::link_words(&line, job.library));
-    }
-    let outcome = job.runner.run(&words, None, Output::HeldBack)?;
+    line.clear_all(Meaning::Language);
+    let outcome = job.original(&line, Output::HeldBack)?;
     if outcome.success() || outcome.interrupted() {
         outcome.replay();
         return Ok(outcome.code());
@@ -160,6 +132,8 @@ fn link(
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
     use crate::wrapper::command::classify::classified;
 

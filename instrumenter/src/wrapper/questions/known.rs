@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use crate::openmp::Language;
 use crate::plan::Asked;
 use crate::wrapper::command::classify::{CommandLine, Role};
-use crate::wrapper::command::flags::Meaning;
+use crate::wrapper::compilers::flags::Meaning;
 use crate::wrapper::run::{Output, Runner};
 
 /// The answers for one command, each asked for at most once.
@@ -83,24 +83,13 @@ impl<'a> Known<'a> {
     /// The words of the command that decide which directives the compiler knows.
     fn words(&self) -> Vec<OsString> {
         const BEGINS: &[&str] = &["-fopenmp", "-std=", "-ansi", "-B", "--target=", "--gcc-"];
-        let mut words: Vec<OsString> = Vec::new();
-        for argument in &self.line.arguments {
-            let is_meant = matches!(
+        self.line.words_of(|argument| {
+            let is_known = matches!(
                 argument.role,
                 Role::Known(Meaning::OpenMp(_) | Meaning::FrontEnd, _)
             );
-            for word in &argument.words {
-                let is_value = words.last().is_some_and(|last| last == "-B");
-                let begins = || {
-                    let word = word.to_string_lossy();
-                    BEGINS.iter().any(|begin| word.starts_with(begin))
-                };
-                if is_meant || is_value || begins() {
-                    words.push(word.clone());
-                }
-            }
-        }
-        words
+            is_known || argument.begins_with(BEGINS)
+        })
     }
 }
 

@@ -13,21 +13,21 @@ pub(super) fn fixtures() -> PathBuf {
 }
 
 /// A folder with programs, where they run.
-pub(super) struct Place {
-    pub(super) folder: TempDir,
+pub(super) struct ProgramFolder {
+    pub(super) directory: TempDir,
     pub(super) bin: PathBuf,
 }
 
-impl Place {
+impl ProgramFolder {
     pub(super) fn new() -> Self {
         Self {
-            folder: tempfile::tempdir().unwrap(),
+            directory: tempfile::tempdir().unwrap(),
             bin: romp_bin_dir().unwrap(),
         }
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.directory.path().join(name)
     }
 
     /// Builds a fixture. With `romp:` in front of the compiler's name it is built with us.
@@ -46,7 +46,7 @@ impl Place {
         };
         let mut command = command;
         command
-            .current_dir(self.folder.path())
+            .current_dir(self.directory.path())
             .args(["-fopenmp", "-w", "-o", program])
             .args(flags)
             .arg(fixtures().join(fixture))
@@ -60,7 +60,7 @@ impl Place {
         command
             .arg("100")
             .args(words)
-            .current_dir(self.folder.path());
+            .current_dir(self.directory.path());
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if ["OMP_", "GOMP_", "ROMP_"]
@@ -101,7 +101,7 @@ impl Place {
     /// Reads the profiles of a program in the folder, and removes them.
     pub(super) fn profiles(&self, program: &str) -> Vec<Profile> {
         let mut found = Vec::new();
-        for entry in fs::read_dir(self.folder.path()).unwrap() {
+        for entry in fs::read_dir(self.directory.path()).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap();
             if name.starts_with(&format!("{program}.")) && name.ends_with(".romp.json") {

@@ -85,14 +85,7 @@ impl<'a> Offload<'a> {
 
     /// The words `-B`, which tell a compiler where its parts are.
     fn places(&self) -> Vec<OsString> {
-        let mut words: Vec<OsString> = Vec::new();
-        for word in self.line.words() {
-            let is_value = words.last().is_some_and(|last| last == "-B");
-            if is_value || word.to_string_lossy().starts_with("-B") {
-                words.push(word);
-            }
-        }
-        words
+        self.line.words_of(|argument| argument.begins_with(&["-B"]))
     }
 
     /// The compiler's output for a command.
