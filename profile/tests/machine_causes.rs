@@ -12,7 +12,7 @@ use profile::model::{Profile, Row, Scheduling, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 use team::{causes, found, loop_of, team, times};
 
-use PseudoRegion::{Body, Enter, Main, Seq};
+use PseudoRegion::{Body, Enter, Ibarr, Main, Seq};
 use RegionKind as Kind;
 
 #[test]
