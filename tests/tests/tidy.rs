@@ -87,7 +87,6 @@ const FOLDERS_WITH_CIRCLES: &[&str] = &[
     "pomp-runtime/measure",
     "pomp-runtime/measure/calls",
     "pomp-runtime/measure/collector",
-    "pomp-runtime/measure/trace",
     "pomp-runtime/run",
     "pomp-runtime/sources",
     "pomp-runtime/sources/gomp",

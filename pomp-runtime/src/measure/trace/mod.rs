@@ -18,10 +18,10 @@ use trace::record::{Op, TICKS_LIMIT, head, timed};
 
 use crate::measure::shared::{SharedRef, SharedU64};
 use crate::measure::thread::Thread;
-pub(crate) use end::{Finished, close, finish, write_so_far};
+pub(crate) use end::{close, finish, write_so_far};
 pub(crate) use hooks::{LockRecord, LoopRecord};
 use pages::Page;
-pub(crate) use writer::{Options, Writer, locked, number, prepare, start_anew, write};
+pub(crate) use writer::{Finished, Options, Writer, locked, number, prepare, start_anew, write};
 
 /// Whether the events of new threads are traced.
 static ON: AtomicBool = AtomicBool::new(false);

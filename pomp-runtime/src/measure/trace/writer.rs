@@ -18,7 +18,6 @@ use trace::layout::{
 };
 use trace::record::{Op, Record};
 
-use super::end::Finished;
 use super::pages::{self, Page};
 use super::{ON, paths};
 use crate::measure::mutex::lock;
@@ -67,6 +66,16 @@ pub(crate) struct Writer {
     /// Events in pages that were not written.
     discarded: u64,
     bytes: Vec<u8>,
+}
+
+/// A trace that is complete.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) path: PathBuf,
+    /// Events that are not in it.
+    pub(crate) dropped: u64,
+    /// Pages of the beginning that are not in it.
+    pub(crate) replaced: u64,
 }
 
 /// The number of the file, plus one; 0 if there is none.
