@@ -19,7 +19,7 @@ use super::gaps::{Gap, Gaps};
 use super::region::Region;
 use super::thread::Thread;
 use super::{omp, pause, quiesce, thread};
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 
 /// What all threads share.
 #[derive(Debug)]

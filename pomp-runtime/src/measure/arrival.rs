@@ -15,7 +15,7 @@ use super::pause;
 use super::shared::{SharedRef, SharedU64, leak_slice};
 use super::team::Team;
 use super::thread::Thread;
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 
 /// Slots that are made at once.
 const CHUNK: usize = 8;

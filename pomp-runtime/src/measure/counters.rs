@@ -16,7 +16,7 @@ use super::message;
 use super::mutex::lock;
 use super::shared::{SharedRef, SharedU64, leak};
 use super::thread::Thread;
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 
 /// Values of all counters.
 pub(crate) type Values = [SharedU64; MOST];

@@ -7,7 +7,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::active::Added;
 use super::arrival::Slot;
-use super::calls::tree::{Node, pseudo_region};
+use super::calls::node::{Node, pseudo_region};
 use super::counters;
 use super::region::Region;
 use super::shared::{SharedRef, SharedU64, leak_slice};

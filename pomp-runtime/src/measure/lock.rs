@@ -14,7 +14,7 @@ use super::pause;
 use super::region::Region;
 use super::shared::{SharedRef, SharedU64, leak};
 use super::thread::Thread;
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 use crate::measure::collector;
 use crate::measure::trace::LockRecord;
 use trace::record::Op;

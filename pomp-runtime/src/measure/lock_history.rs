@@ -13,7 +13,7 @@ use super::frame::{Frame, Role};
 use super::region::Region;
 use super::shared::{SharedRef, SharedU64};
 use super::thread::{self, Thread};
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 use profile::event::Event;
 
 /// After a wait of more ticks than this the thread looks for the holder. It is several times the
@@ -132,7 +132,7 @@ impl Thread {
         // Without a holder the thread was merely slow.
         if let Some((_, node)) = holder {
             waits.waited.add(1);
-            waits.add_holder(node, waited);
+            waits.add_holder(std::ptr::from_ref(node).addr(), waited);
         }
     }
 }

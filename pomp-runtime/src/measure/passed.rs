@@ -17,7 +17,7 @@ use super::region::Region;
 use super::shared::{SharedRef, SharedU64};
 use super::thread::{self, Thread};
 use super::{attention, coarse_clock, pause, state};
-use crate::measure::calls::tree::{Node, pseudo_region};
+use crate::measure::calls::node::{Node, pseudo_region};
 use crate::measure::calls::waits::{NodeWaits, SEVERAL};
 
 /// The number of entries in a thread's table of constructs that it passes over.

@@ -14,7 +14,7 @@ use super::region::Region;
 use super::shared::{SharedRef, SharedU64};
 use super::state;
 use super::thread::{self, Thread};
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 
 /// The lock that a thread holds whose setting was passed over.
 #[derive(Debug)]

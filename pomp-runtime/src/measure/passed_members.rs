@@ -27,7 +27,7 @@ use super::shared::{SharedRef, SharedU64, leak};
 use super::team::Team;
 use super::thread::{self, Thread};
 use super::{attention, coarse_clock, omp, pause, state};
-use crate::measure::calls::tree::{Node, Origin};
+use crate::measure::calls::node::{Node, Origin};
 
 /// This bit is set in the handle of a team that is passed over. It is free, since the target of a
 /// handle is aligned.
@@ -265,7 +265,7 @@ impl Thread {
         teams.forked.set(forked);
         teams.timed.add(1);
         teams.ticks.add(at.wrapping_sub(begin));
-        let passed = fork.passed_ticks(ENOUGH);
+        let passed = fork.teams.passed_ticks(ENOUGH);
         let longer = passed.map(|passed| teams.timed_ticks().saturating_sub(passed));
         let left = match sampling::teams_to_pass_over(teams.timed.get(), interval, regions, longer)
         {

@@ -10,7 +10,7 @@ use super::coarse_clock;
 use super::passed::parts;
 use super::sampling::cost_of_pair;
 use super::shared::SharedU64;
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 
 /// The possible error of the cost of timing that is left out, as a part of that cost. Timing adds
 /// between half and all of the cost of a pair of events; three quarters are left out.

@@ -29,7 +29,7 @@ use super::sample::Sample;
 use super::shared::leak;
 use super::thread::Thread;
 use super::{coarse_clock, cost};
-use crate::measure::calls::tree::{Node, pseudo_region};
+use crate::measure::calls::node::{Node, pseudo_region};
 
 /// A node can be sampled after this many instances. They show whether that is worth it.
 const MANY: u64 = 4096;

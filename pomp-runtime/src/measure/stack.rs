@@ -12,7 +12,7 @@ use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::attention;
-use super::calls::tree::Node;
+use super::calls::node::Node;
 use super::collector;
 use super::counters;
 use super::frame::{Frame, Role};

@@ -17,7 +17,7 @@ use super::region::Region;
 use super::shared::{SharedRef, SharedU64, leak};
 use super::team_lookup::Forker;
 use super::thread::Thread;
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 use crate::measure::collector;
 use crate::measure::helper_requests;
 
@@ -249,11 +249,12 @@ impl Thread {
             self.log.add(node, at.wrapping_sub(frame.start()));
             self.passed_member.leave();
             if frame.has_passed_team() {
-                node.add_passed_join(frame.team_size(), at, at.wrapping_sub(frame.start()));
+                node.teams
+                    .add_passed_join(frame.team_size(), at, at.wrapping_sub(frame.start()));
             } else {
                 let hides_barrier = node.region().is_some_and(Region::hides_barrier);
                 let release = if hides_barrier { frame.release(at) } else { 0 };
-                node.add_join(frame.team_size(), at, release);
+                node.teams.add_join(frame.team_size(), at, release);
                 if let (Some(teams), Some(team)) = (node.passed_teams.get(), frame.team.get()) {
                     let times = [frame.start(), at];
                     self.has_timed_team(node, teams, team.weight.get(), times);
@@ -313,7 +314,7 @@ impl Frame {
 /// When the team of a member frame was joined, if it was.
 pub(crate) fn stale_since(frame: &Frame) -> Option<u64> {
     let fork_node = frame.node()?.parent()?;
-    Some(fork_node.last_join.get()).filter(|join| *join > frame.start())
+    Some(fork_node.teams.last_join.get()).filter(|join| *join > frame.start())
 }
 
 impl Team {

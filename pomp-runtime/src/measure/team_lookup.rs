@@ -13,7 +13,7 @@ use super::region::Region;
 use super::shared::{SharedRef, leak};
 use super::team::Team;
 use super::thread::Thread;
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 
 /// Where a thread stands in the tree of teams that an initial thread has forked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::clock;
 use super::frame::{Frame, Role};
 use super::region::Region;
 use super::thread::Thread;
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 use profile::event::Action;
 
 /// A node can be throttled after this many instances.

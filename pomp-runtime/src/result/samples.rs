@@ -5,7 +5,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::snapshot::Snapshot;
 use crate::measure::calls::hash::Map;
-use crate::measure::calls::tree::{Node, Origin, pseudo_region};
+use crate::measure::calls::node::{Node, Origin, pseudo_region};
 use crate::measure::passed;
 use crate::measure::thread::Thread;
 

@@ -8,7 +8,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::tree::Node;
+use super::node::Node;
 use crate::measure::shared::{SharedRef, SharedU64};
 use crate::measure::{sampling, untimed};
 

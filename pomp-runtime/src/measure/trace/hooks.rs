@@ -7,7 +7,7 @@ use trace::record::{NO_REGION, Op, RECURSIVE, TRUNCATED, head, near_chunk};
 use trace::schedule::How;
 
 use super::paths;
-use crate::measure::calls::tree::{Node, Origin};
+use crate::measure::calls::node::{Node, Origin};
 use crate::measure::chunks::Chunk;
 use crate::measure::counters;
 use crate::measure::frame::{Frame, Role};
