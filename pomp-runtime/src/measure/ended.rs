@@ -62,7 +62,7 @@ impl Thread {
     /// A member whose part has ended is out of its team.
     pub(super) fn leave_barrier(&'static self, frame: &'static Frame) {
         if self.is_told() {
-            collector::events::phase_ends(frame);
+            collector::phases::phase_ends(frame);
         }
         if frame.waits()
             && self.trace.is_on()

@@ -397,7 +397,7 @@ impl Thread {
             // Functions are not counted: it is normal that an exception leaves them.
             self.skipped.add(u64::from(!top.is_function()));
             if !self.is_passing(top) {
-                collector::events::is_skipped(top);
+                collector::phases::is_skipped(top);
             }
             match top.role() {
                 _ if self.paused().is_some() => self.end_in_passing(top),

@@ -177,7 +177,7 @@ impl Thread {
             if candidate.is(Role::Member, region) {
                 self.close_above(candidate, at);
                 if self.is_told() {
-                    collector::events::phase_ends(candidate);
+                    collector::phases::phase_ends(candidate);
                 }
                 if region.hides_barrier() {
                     return self.end_part(candidate, at);
