@@ -11,8 +11,8 @@
 //!            and is recorded, or passed on        calls (call paths), trace; collector (a tool's
 //!                                                 callbacks)
 //! result     a profile is made of the records     snapshot, node_merge, merge
-//! run        measurement begins and ends          life_cycle, beginning, at_end, helper,
-//!                                                 signals, fork
+//! run        measurement begins and ends          life_cycle, beginning, writing, helper,
+//!                                                 signals, fork, at_end
 //! ```
 //!
 //! Invariants, as absences:

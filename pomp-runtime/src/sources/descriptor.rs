@@ -11,7 +11,7 @@ use super::functions;
 use super::opari1;
 use crate::measure::region::{Region, register};
 use crate::measure::{errno, state, thread};
-use crate::run::life_cycle;
+use crate::run::{life_cycle, writing};
 
 /// Version of the interface; `ROMP_INTERFACE_VERSION` in the header.
 const INTERFACE_VERSION: c_uint = 1;
@@ -134,7 +134,7 @@ pub(super) unsafe fn register_table(
         return;
     }
     if version != INTERFACE_VERSION || entry_size as usize != size_of::<RompRegion>() {
-        return life_cycle::fail(&format!(
+        return writing::fail(&format!(
             "nothing is measured: a source was instrumented for version {version} of the \
              interface, this library has version {INTERFACE_VERSION}; build the program again \
              with one version of Romp"
