@@ -86,7 +86,6 @@ const FOLDERS_WITH_CIRCLES: &[&str] = &[
     "instrumenter/wrapper/route",
     "pomp-runtime/measure",
     "pomp-runtime/sources",
-    "pomp-runtime/sources/gomp",
     "profile/analysis",
 ];
 

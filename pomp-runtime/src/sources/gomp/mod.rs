@@ -8,6 +8,7 @@
 //! tasks     entries that make tasks
 //! locks     lock routines
 //! heads     loops that are known by what is asked at their head
+//! unmarked  constructs whose end no call marks: these loops, and single
 //! own       calls that come from our own code
 //! site      what is known of a call by where it stands: region, function of the runtime
 //! runtime   the runtimes in this process, and which of them a module calls
@@ -26,6 +27,7 @@ mod site;
 mod table;
 mod tasks;
 mod teams;
+mod unmarked;
 
 pub use heads::{head_begins, head_ends};
 pub use locks::{lock_call, lock_set, lock_test, lock_unset};
