@@ -85,7 +85,6 @@ const FOLDERS_WITH_CIRCLES: &[&str] = &[
     "instrumenter/wrapper",
     "instrumenter/wrapper/route",
     "pomp-runtime/measure",
-    "pomp-runtime/sources",
     "profile/analysis",
 ];
 

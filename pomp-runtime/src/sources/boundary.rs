@@ -8,7 +8,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::descriptor::{OmpRegDescr, region_of};
+use super::descriptor::OmpRegDescr;
+use super::regions::region_of;
 use crate::measure::region::Region;
 use crate::measure::thread::{self, Thread};
 use crate::measure::{cancellation, state};

@@ -11,7 +11,9 @@ use profile::for_events;
 use profile::region_kind::RegionKind;
 
 use super::boundary::{caught, event, event_of};
-use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
+use super::descriptor::OmpRegDescr;
+use super::regions::region_of;
+use super::tables::{RompRegion, register_table};
 use crate::measure::clock::now;
 use crate::measure::passed::{
     end_of_task_is_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,

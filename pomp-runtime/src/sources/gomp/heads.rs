@@ -7,6 +7,7 @@ use std::cell::Cell;
 
 use profile::region_kind::RegionKind;
 
+use super::super::own;
 use super::runtime::asked;
 use super::shapes::tell;
 use super::site;
@@ -63,7 +64,7 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
     _padding: usize,
     caller: usize,
 ) -> usize {
-    if super::own::holds(caller) {
+    if own::holds(caller) {
         return asked::thread_num();
     }
     // SAFETY: the runtime's function of this name takes nothing.

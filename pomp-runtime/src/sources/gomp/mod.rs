@@ -9,7 +9,6 @@
 //! locks     lock routines
 //! heads     loops that are known by what is asked at their head
 //! unmarked  constructs whose end no call marks: these loops, and single
-//! own       calls that come from our own code
 //! site      what is known of a call by where it stands: region, function of the runtime
 //! runtime   the runtimes in this process, and which of them a module calls
 //! ```
@@ -20,7 +19,6 @@
 
 mod heads;
 mod locks;
-pub(super) mod own;
 mod runtime;
 mod shapes;
 mod site;

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 
 use super::super::boundary::event_of;
-use super::own;
+use super::super::own;
 use super::runtime::Runtime;
 use super::site::{self, Call};
 use super::table::{Entry, row::Row};
