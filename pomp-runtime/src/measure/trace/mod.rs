@@ -21,7 +21,7 @@ use crate::measure::thread::Thread;
 pub(crate) use end::{close, finish, write_so_far};
 pub(crate) use hooks::{LockRecord, LoopRecord};
 use pages::Page;
-pub(crate) use writer::{Finished, Options, Writer, locked, number, prepare, start_anew, write};
+pub(crate) use writer::{Finished, Writer, locked, number, prepare, start_anew, write};
 
 /// Whether the events of new threads are traced.
 static ON: AtomicBool = AtomicBool::new(false);

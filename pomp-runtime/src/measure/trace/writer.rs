@@ -20,6 +20,7 @@ use trace::record::{Op, Record};
 
 use super::pages::{self, Page};
 use super::{ON, paths};
+use crate::measure::config::TraceOptions;
 use crate::measure::mutex::lock;
 use crate::measure::own_file::OwnFile;
 use crate::measure::thread::Thread;
@@ -31,21 +32,10 @@ const FEWEST_SLOTS: u64 = 8;
 /// Most slots that are kept for definitions that come late.
 const LATE_SLOTS: u64 = 16;
 
-/// What the user asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Options {
-    /// Limit of the file's size in bytes.
-    pub(crate) limit: u64,
-    /// Limit of the memory for pages in bytes.
-    pub(crate) memory: u64,
-    /// Whether the last events are kept, if not all can be.
-    pub(crate) keeps_last: bool,
-}
-
 /// The file and what is in it.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
-    options: Option<(Options, SaveOptions)>,
+    options: Option<(TraceOptions, SaveOptions)>,
     file: Option<(OwnFile, PathBuf)>,
     /// Set when the system refused something.
     has_failed: bool,
@@ -89,7 +79,7 @@ pub(crate) fn locked() -> MutexGuard<'static, Option<Writer>> {
 }
 
 /// Events are traced from now on.
-pub(crate) fn prepare(options: &Options, files: SaveOptions, start: Pair) {
+pub(crate) fn prepare(options: &TraceOptions, files: SaveOptions, start: Pair) {
     pages::limit(options.memory);
     *locked() = Some(Writer {
         options: Some((options.clone(), files)),
