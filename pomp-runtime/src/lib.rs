@@ -7,7 +7,7 @@
 //!                                                 with us);
 //!                                                 all pass `boundary`
 //! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region;
-//!                                                 pause, passing, quiesce, cancellation
+//!                                                 pausing, passing, quiesce, cancellation
 //!            and is recorded, or passed on        calls (call paths), trace; collector (a tool's
 //!                                                 callbacks)
 //! result     a profile is made of the records     snapshot, node_merge, merge

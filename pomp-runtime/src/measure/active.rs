@@ -83,14 +83,6 @@ fn counts() -> &'static Counts {
     &shared().counts
 }
 
-/// What a fork frame has added to what is shared.
-#[derive(Debug, Default)]
-pub(super) struct Added {
-    threads: AtomicU32,
-    is_open: AtomicBool,
-    is_nested: AtomicBool,
-}
-
 /// A forked child is a run of its own.
 pub(crate) fn start_anew() {
     let counts = counts();

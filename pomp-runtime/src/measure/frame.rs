@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
-use super::active::Added;
 use super::arrival::Slot;
 use super::calls::node::{Node, pseudo_region};
 use super::counters;
@@ -95,6 +94,14 @@ impl Untimed {
             node.span(pseudo_region(phase)).count.add(1);
         }
     }
+}
+
+/// What a fork frame has added to the counts that all threads share (`active`).
+#[derive(Debug, Default)]
+pub(super) struct Added {
+    pub(super) threads: AtomicU32,
+    pub(super) is_open: AtomicBool,
+    pub(super) is_nested: AtomicBool,
 }
 
 /// One instance of a region that is open.

@@ -48,6 +48,7 @@ pub(crate) mod passed_locks;
 pub(crate) mod passed_members;
 mod passing;
 pub(crate) mod pause;
+pub(crate) mod pausing;
 pub(crate) mod quiesce;
 pub(crate) mod region;
 pub(crate) mod rights;

@@ -23,7 +23,7 @@ use crate::measure::passed_members::TeamHandle;
 use crate::measure::region::Region;
 use crate::measure::team_lookup::TeamPath;
 use crate::measure::thread::Thread;
-use crate::measure::{omp, passed_members, pause, state, thread};
+use crate::measure::{omp, passed_members, pausing, state, thread};
 use crate::run::life_cycle;
 use profile::event::{Action as EventAction, Event};
 
@@ -246,12 +246,12 @@ controls! {
 
 pub(super) fn switch_on() {
     life_cycle::ensure_started();
-    pause::switch_on();
+    pausing::switch_on();
 }
 
 pub(super) fn switch_off() {
     life_cycle::ensure_started();
-    pause::switch_off();
+    pausing::switch_off();
 }
 
 /// Registers the table of a translation unit.
