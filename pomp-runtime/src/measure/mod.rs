@@ -26,6 +26,7 @@ pub(crate) mod cxx;
 pub(crate) mod dynamic;
 mod ended;
 pub(crate) mod errno;
+pub(crate) mod estimate;
 pub(crate) mod facts;
 pub(crate) mod fortran_omp;
 pub(crate) mod frame;

@@ -115,24 +115,13 @@ impl Entry {
             let passed = self.passed();
             let left = self.left.load(Ordering::Relaxed);
             self.armed.store(left, Ordering::Relaxed);
-            for part in parts(node) {
+            for part in node.parts() {
                 node.span(*part).count.add(passed);
             }
             if let Some(sample) = node.sample() {
                 sample.add_passed(passed);
             }
         }
-    }
-}
-
-/// The pseudo-regions that each instance has.
-pub(crate) fn parts(node: &Node) -> &'static [PseudoRegion] {
-    use PseudoRegion::{Body, Enter, Exit, Main};
-    match node.region().map(|region| region.kind) {
-        Some(RegionKind::Critical | RegionKind::Ordered | RegionKind::Lock) => {
-            &[Main, Enter, Body, Exit]
-        }
-        _ => &[Main],
     }
 }
 

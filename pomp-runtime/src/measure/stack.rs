@@ -18,6 +18,13 @@ use super::counters;
 use super::frame::{Frame, Role};
 use super::region::Region;
 use super::thread::Thread;
+use super::{sampling, untimed};
+
+/// Considers whether a node is to be recorded with less effort from now on.
+fn consider(node: &'static Node) {
+    untimed::consider(node);
+    sampling::consider(node);
+}
 
 impl Thread {
     /// An event of a region.
@@ -309,7 +316,13 @@ impl Thread {
     #[inline(always)]
     pub(super) fn add_instance(&self, node: &'static Node, ticks: u64) {
         node.span(PseudoRegion::Main).add(ticks);
-        self.log.add(node, ticks);
+        self.add_to_log(node, ticks);
+    }
+
+    /// Adds the time of one instance to be sorted later.
+    #[inline(always)]
+    pub(super) fn add_to_log(&self, node: &'static Node, ticks: u64) {
+        self.log.add(node, ticks, consider);
     }
 
     /// Closes a worksharing construct. In a combined region only the body ends,

@@ -246,7 +246,7 @@ impl Thread {
         if let Some(node) = frame.node().filter(|_| !self.is_passing(frame)) {
             self.trace_join(node, frame.team_size(), at);
             frame.end_phase(node, at);
-            self.log.add(node, at.wrapping_sub(frame.start()));
+            self.add_to_log(node, at.wrapping_sub(frame.start()));
             self.passed_member.leave();
             if frame.has_passed_team() {
                 node.teams

@@ -12,7 +12,7 @@ use crate::measure::collector;
 use crate::measure::config::Config;
 use crate::measure::trace;
 use crate::measure::{
-    clock, counters, errno, helper_requests, memory, message, quiesce, rights, sample, sampling,
+    clock, counters, errno, estimate, helper_requests, memory, message, quiesce, rights, sampling,
     state, stderr, thread, untimed,
 };
 
@@ -67,7 +67,7 @@ fn start() -> bool {
     let is_wanted_whole = config.counters.is_some() || config.trace.is_some();
     if !is_wanted_whole && config.throttle.is_none() {
         sampling::limit(config.budget);
-        sample::leave_out_timing();
+        estimate::leave_out_timing();
     }
     let start = Start {
         config,

@@ -14,7 +14,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::distribution::Instances;
 use super::span::Span;
@@ -158,6 +158,17 @@ impl Node {
 
     pub(crate) fn sample(&self) -> Option<&'static Sample> {
         self.sample.get()
+    }
+
+    /// The pseudo-regions that each instance has, if its region may be sampled.
+    pub(crate) fn parts(&self) -> &'static [PseudoRegion] {
+        use PseudoRegion::{Body, Enter, Exit, Main};
+        match self.region().map(|region| region.kind) {
+            Some(RegionKind::Critical | RegionKind::Ordered | RegionKind::Lock) => {
+                &[Main, Enter, Body, Exit]
+            }
+            _ => &[Main],
+        }
     }
 
     /// In which pseudo-region of its parent it is.
