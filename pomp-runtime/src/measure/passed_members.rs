@@ -14,7 +14,7 @@
 //! already counted, and the members of the region record from then on.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
@@ -35,53 +35,6 @@ const PASSED: usize = 1;
 
 /// How many teams must have been passed over before their mean time is used.
 const ENOUGH: u64 = 256;
-
-const OUT: u8 = 0;
-const IN: u8 = 1;
-const ENDED: u8 = 2;
-
-/// The part of a thread in a team that is passed over: the current part, or the last one.
-#[derive(Debug)]
-pub(crate) struct PassedMember {
-    /// The root of the member.
-    root: SharedRef<Node>,
-    state: AtomicU8,
-    /// The mark of the coarse clock when the part began.
-    mark: SharedU64,
-}
-
-impl PassedMember {
-    pub(super) const fn none() -> Self {
-        Self {
-            root: SharedRef::none(),
-            state: AtomicU8::new(OUT),
-            mark: SharedU64::new(0),
-        }
-    }
-
-    #[inline(always)]
-    fn is(&self, state: u8) -> bool {
-        self.state.load(Ordering::Relaxed) == state
-    }
-
-    /// Whether the thread is executing a part that is passed over.
-    #[inline(always)]
-    pub(super) fn is_in(&self) -> bool {
-        self.is(IN)
-    }
-
-    /// Whether its part in a team that is passed over has ended, while the team may still last.
-    #[inline(always)]
-    pub(super) fn has_ended(&self) -> bool {
-        self.is(ENDED)
-    }
-
-    /// The thread is in no such team any more.
-    #[inline(always)]
-    pub(super) fn leave(&self) {
-        self.state.store(OUT, Ordering::Relaxed);
-    }
-}
 
 /// The record of a fork node whose teams may be passed over.
 #[derive(Debug, Default)]
@@ -237,10 +190,7 @@ impl Thread {
             self.has_size(fork, size());
         }
         sample.add_passed(1);
-        let member = &self.passed_member;
-        member.root.set(Some(root));
-        member.mark.set(coarse_clock::mark());
-        member.state.store(IN, Ordering::Relaxed);
+        self.passed_member.begin(root, coarse_clock::mark());
         // The next event in the part runs `catch_up` first, which puts the member on the stack.
         self.sampler.forget_place();
         self.looks_up_next_time();
@@ -289,7 +239,7 @@ impl Thread {
     #[inline(always)]
     pub(super) fn does_part_of(&self, region: &'static Region) -> bool {
         let member = &self.passed_member;
-        member.is(IN) && member.root.get().is_some_and(|root| root.is_of(region))
+        member.is_in() && member.root.get().is_some_and(|root| root.is_of(region))
     }
 
     #[inline(always)]
@@ -298,7 +248,7 @@ impl Thread {
         if member.mark.get() != coarse_clock::mark() {
             self.adds_long_part_of_member();
         }
-        member.state.store(ENDED, Ordering::Relaxed);
+        member.end();
         // A worker goes on looking: its next team may be one that is not reported to it.
         if self.top().is_some_and(|top| top.role() == Role::Fork) {
             self.looks_no_more();

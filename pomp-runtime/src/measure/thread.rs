@@ -13,13 +13,10 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::counters::Files;
 use super::frame::{Frame, Role, add_frames};
-use super::lock::Held;
-use super::lock_history::Holds;
+use super::holds::{Held, Holds};
 use super::mutex::lock;
-use super::passed::Sampler;
-use super::passed_locks::PassedLock;
-use super::passed_members::PassedMember;
 use super::region::Region;
+use super::sampler::{PassedLock, PassedMember, Sampler};
 use super::shared::{SharedRef, SharedU64, leak};
 use super::{clock, errno, omp, pause, state};
 use crate::measure::calls::log::Log;
