@@ -26,7 +26,7 @@
 //!   output, exit status, errno and working directory are its own;
 //! - a signal handler of ours does nothing but wake a thread;
 //! - `unsafe` stands only in `sources`, whose callers are programs; for a collector's
-//!   messages (`requests`); where memory is per thread (`passed_members`, `shared`, `thread`) or is
+//!   messages (`requests`); where memory is per thread (`team_record`, `shared`, `thread`) or is
 //!   taken from a range of our own (`allocator`); where the OpenMP and the C++ runtime
 //!   are asked (`omp`, `fortran_omp`, `chunks`, `cxx`); and where the system is
 //!   (`at_end`, `beginning`, `cancellation`, `clock`, `counters`, `dynamic`, `errno`,

@@ -8,7 +8,6 @@
 //! of its own frames by the lengths of the pauses since its last event.
 
 use super::frame::{Frame, Role};
-use super::team::stale_since;
 use super::thread::{self, Thread};
 use super::{pause, quiesce, state};
 
@@ -80,7 +79,7 @@ impl Thread {
         let mut frames = std::iter::successors(Some(top), |frame| frame.below());
         let member = frames.find(|frame| frame.role().is_member());
         if member
-            .and_then(stale_since)
+            .and_then(Frame::stale_since)
             .is_some_and(|join| join <= begin)
         {
             self.leave_frames(top, begin);

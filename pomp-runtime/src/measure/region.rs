@@ -17,7 +17,7 @@ use super::config;
 use super::errno;
 use super::mutex::lock;
 use super::shared::{SharedRef, leak};
-use super::team_lookup::Forkers;
+use super::team_record::Forkers;
 use crate::measure::collector::waits::Occupants;
 
 /// A registered region.

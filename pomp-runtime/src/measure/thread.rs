@@ -273,6 +273,12 @@ impl Thread {
         }
     }
 
+    /// The address of the block, which tells it from all others.
+    #[inline(always)]
+    pub(super) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     fn prepare(&'static self) -> Option<()> {
         let base = add_frames(None)?;
         self.base.set(Some(base));

@@ -19,9 +19,8 @@ use crate::measure::passed::{
     end_of_task_is_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,
     task_is_passed_over,
 };
-use crate::measure::passed_members::TeamHandle;
 use crate::measure::region::Region;
-use crate::measure::team_lookup::TeamPath;
+use crate::measure::team_record::{TeamHandle, TeamPath};
 use crate::measure::thread::Thread;
 use crate::measure::{omp, passed_members, pausing, state, thread};
 use crate::run::life_cycle;

@@ -21,10 +21,10 @@ use super::span::Span;
 use super::team_sizes::TeamSizes;
 use super::waits::NodeWaits;
 use crate::measure::counters;
-use crate::measure::passed_members::PassedTeams;
 use crate::measure::region::Region;
 use crate::measure::sample::Sample;
 use crate::measure::shared::{SharedRef, SharedU64, leak};
+use crate::measure::team_record::PassedTeams;
 
 /// What a node stands for, besides its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

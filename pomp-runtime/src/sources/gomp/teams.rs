@@ -13,7 +13,7 @@ use super::table::{Entry, row::Row};
 use super::unmarked::{leave_loop, leave_single};
 use crate::measure::clock::now;
 use crate::measure::region::Region;
-use crate::measure::team::Team;
+use crate::measure::team_record::Team;
 use crate::measure::thread::Thread;
 
 type Body = unsafe extern "C-unwind" fn(*mut c_void);
