@@ -84,6 +84,7 @@ fn every_module_says_what_it_is() {
 const FOLDERS_WITH_CIRCLES: &[&str] = &[
     "instrumenter/wrapper",
     "instrumenter/wrapper/route",
+    // Records that lead to one another: regions, nodes, frames, teams.
     "pomp-runtime/measure",
     "profile/analysis",
 ];

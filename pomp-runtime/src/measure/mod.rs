@@ -2,6 +2,11 @@
 //! the thread's call paths, in the trace, or by a collector's callback. Nothing here knows
 //! how an event was reported, nor what becomes of the records.
 //!
+//! Records stand below what events do with them. `region`, `calls`, `frame` and `team_record` lead
+//! to one another: a region to its open teams, a team to the node and the frame of its fork, and these
+//! to their region. The block of a `thread` is made of these and of `holds`, `sampler`, `counters`,
+//! `collector_counts` and `trace_stream`.
+//!
 //! Code that runs while the program is measured takes no lock, allocates only when it sees a call
 //! path, a depth or a thread for the first time, and writes to no cache line that another thread
 //! writes to.
@@ -18,9 +23,11 @@ pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod coarse_clock;
 pub(crate) mod collector;
+mod collector_counts;
 pub(crate) mod config;
 pub(crate) mod cost;
 pub(crate) mod counters;
+pub(crate) mod counting;
 pub(crate) mod cxx;
 #[cfg(not(test))]
 pub(crate) mod dynamic;
@@ -70,6 +77,8 @@ mod team_lookup;
 pub(crate) mod team_record;
 pub(crate) mod thread;
 pub(crate) mod trace;
+mod trace_pages;
+mod trace_stream;
 mod unsplit_barrier;
 pub(crate) mod untimed;
 

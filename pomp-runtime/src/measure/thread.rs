@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
 use std::sync::{Mutex, MutexGuard};
 
+use super::collector_counts::WaitCounts;
 use super::counters::Files;
 use super::frame::{Frame, Role, add_frames};
 use super::holds::{Held, Holds};
@@ -18,13 +19,12 @@ use super::mutex::lock;
 use super::region::Region;
 use super::sampler::{PassedLock, PassedMember, Sampler};
 use super::shared::{SharedRef, SharedU64, leak};
+use super::trace_stream::Stream;
 use super::{clock, errno, omp, pause, state};
 use crate::measure::calls::log::Log;
 use crate::measure::calls::node::Node;
 use crate::measure::calls::tree::CallTree;
-use crate::measure::collector::waits::WaitCounts;
 use crate::measure::helper_requests;
-use crate::measure::trace::Stream;
 
 /// What one thread records. Two threads never share a cache line of it.
 #[derive(Debug)]

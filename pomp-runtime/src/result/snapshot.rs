@@ -20,7 +20,7 @@ use crate::measure::frame::{Frame, Role};
 use crate::measure::open_frames::open_frames;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
-use crate::measure::{active, counters, pause};
+use crate::measure::{active, counters, counting, pause};
 
 const EXIT: usize = PseudoRegion::Exit as usize;
 const IBARR: usize = PseudoRegion::Ibarr as usize;
@@ -180,7 +180,7 @@ impl Snapshot {
         self.recorded.push(node);
         self.instances.push(&node.instances);
         if counters::are_on() {
-            self.counters.push(counters::counted(node));
+            self.counters.push(counting::counted(node));
         }
     }
 

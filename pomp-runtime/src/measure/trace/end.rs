@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use trace::clock::Pair;
 use trace::record::Op;
 
-use super::ON;
 use super::hooks::LockRecord;
 use super::writer::{self, Finished};
 use crate::measure::open_frames::open_frames;
 use crate::measure::pause;
 use crate::measure::thread::Thread;
+use crate::measure::trace_stream::ON;
 
 /// Closes the open frames of all threads, which stand still or record no more.
 pub(crate) fn close(threads: &[&'static Thread], at: u64) {

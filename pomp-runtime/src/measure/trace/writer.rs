@@ -18,12 +18,13 @@ use trace::layout::{
 };
 use trace::record::{Op, Record};
 
-use super::pages::{self, Page};
-use super::{ON, paths};
+use super::paths;
 use crate::measure::config::TraceOptions;
 use crate::measure::mutex::lock;
 use crate::measure::own_file::OwnFile;
 use crate::measure::thread::Thread;
+use crate::measure::trace_pages::{self, Page};
+use crate::measure::trace_stream::ON;
 use crate::measure::{clock, counters, errno, facts, message, region, rights};
 
 /// Fewest slots of a file, whatever the limit: header, definitions, and pages.
@@ -80,7 +81,7 @@ pub(crate) fn locked() -> MutexGuard<'static, Option<Writer>> {
 
 /// Events are traced from now on.
 pub(crate) fn prepare(options: &TraceOptions, files: SaveOptions, start: Pair) {
-    pages::limit(options.memory);
+    trace_pages::limit(options.memory);
     *locked() = Some(Writer {
         options: Some((options.clone(), files)),
         start,
@@ -93,7 +94,7 @@ pub(crate) fn prepare(options: &TraceOptions, files: SaveOptions, start: Pair) {
 
 /// A forked child has a trace of its own.
 pub(crate) fn start_anew(writer: &mut Option<Writer>) {
-    pages::start_anew();
+    trace_pages::start_anew();
     paths::locked().clear();
     NUMBER.store(0, Ordering::Relaxed);
     if let Some(parent) = writer {
@@ -185,7 +186,7 @@ fn opened(file: &OwnFile) -> io::Result<&File> {
 
 impl Writer {
     fn write_full(&mut self) {
-        for page in pages::take_full() {
+        for page in trace_pages::take_full() {
             let is_written = self.write_pages([page]);
             if !is_written {
                 self.discarded += events(page);
