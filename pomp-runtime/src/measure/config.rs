@@ -15,8 +15,8 @@ use super::{memory, rights};
 /// The part of the time that timing may take, unless the user sets another one.
 const BUDGET: f64 = 0.05;
 
-/// The mean time below which frequent regions are no longer timed, unless the user sets another one:
-/// some fifty pairs of probes.
+/// The mean time below which frequent regions are no longer timed, unless the user sets another
+/// one: some fifty pairs of probes.
 const SHORT: Nanoseconds = Nanoseconds(1000);
 
 /// The application's name if it is not known.

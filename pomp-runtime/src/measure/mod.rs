@@ -3,9 +3,9 @@
 //! how an event was reported, nor what becomes of the records.
 //!
 //! Records stand below what events do with them. `region`, `calls`, `frame` and `team_record` lead
-//! to one another: a region to its open teams, a team to the node and the frame of its fork, and these
-//! to their region. The block of a `thread` is made of these and of `holds`, `sampler`, `counters`,
-//! `collector_counts` and `trace_stream`.
+//! to one another: a region to its open teams, a team to the node and the frame of its fork, and
+//! these to their region. The block of a `thread` is made of these and of `holds`, `sampler`,
+//! `counters`, `collector_counts` and `trace_stream`.
 //!
 //! Code that runs while the program is measured takes no lock, allocates only when it sees a call
 //! path, a depth or a thread for the first time, and writes to no cache line that another thread

@@ -1,5 +1,5 @@
-//! Where the members of a team record their arrivals at barriers and their ends: each in a cache line
-//! of its own.
+//! Where the members of a team record their arrivals at barriers and their ends: each in a cache
+//! line of its own.
 
 use super::pause;
 use super::shared::{SharedRef, SharedU64, leak_slice};

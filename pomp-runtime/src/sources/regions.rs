@@ -1,5 +1,5 @@
-//! How a probe finds its region: the descriptor holds it, from the registration of its table, or from
-//! its first event where there was none (OPARI 1).
+//! How a probe finds its region: the descriptor holds it, from the registration of its table, or
+//! from its first event where there was none (OPARI 1).
 
 use super::descriptor::OmpRegDescr;
 use super::opari1_table;

@@ -1,6 +1,6 @@
 //! The call paths of a thread: a tree of nodes, each with the times and distributions of a
-//! region that was reached by one path. `tree` has the nodes, and finds the node of a reached region
-//! by `index`.
+//! region that was reached by one path. `tree` has the nodes, and finds the node of a reached
+//! region by `index`.
 
 pub(crate) mod distribution;
 pub(crate) mod hash;
