@@ -7,12 +7,12 @@
 //!                                                 with us);
 //!                                                 all pass `boundary`
 //! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region;
-//!                                                 pause, passing, quiesce, cancellation
+//!                                                 pausing, passing, quiesce, cancellation
 //!            and is recorded, or passed on        calls (call paths), trace; collector (a tool's
 //!                                                 callbacks)
 //! result     a profile is made of the records     snapshot, node_merge, merge
-//! run        measurement begins and ends          life_cycle, beginning, at_end, helper,
-//!                                                 signals, fork
+//! run        measurement begins and ends          life_cycle, beginning, writing, helper,
+//!                                                 signals, fork, at_end
 //! ```
 //!
 //! Invariants, as absences:
@@ -26,7 +26,7 @@
 //!   output, exit status, errno and working directory are its own;
 //! - a signal handler of ours does nothing but wake a thread;
 //! - `unsafe` stands only in `sources`, whose callers are programs; for a collector's
-//!   messages (`requests`); where memory is per thread (`passed_members`, `shared`, `thread`) or is
+//!   messages (`requests`); where memory is per thread (`team_record`, `shared`, `thread`) or is
 //!   taken from a range of our own (`allocator`); where the OpenMP and the C++ runtime
 //!   are asked (`omp`, `fortran_omp`, `chunks`, `cxx`); and where the system is
 //!   (`at_end`, `beginning`, `cancellation`, `clock`, `counters`, `dynamic`, `errno`,

@@ -19,7 +19,7 @@ use super::gaps::{Gap, Gaps};
 use super::region::Region;
 use super::thread::Thread;
 use super::{omp, pause, quiesce, thread};
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 
 /// What all threads share.
 #[derive(Debug)]
@@ -81,14 +81,6 @@ fn shared() -> &'static Shared {
 
 fn counts() -> &'static Counts {
     &shared().counts
-}
-
-/// What a fork frame has added to what is shared.
-#[derive(Debug, Default)]
-pub(super) struct Added {
-    threads: AtomicU32,
-    is_open: AtomicBool,
-    is_nested: AtomicBool,
 }
 
 /// A forked child is a run of its own.

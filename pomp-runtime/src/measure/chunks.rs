@@ -12,7 +12,7 @@ use super::frame::{Frame, Role};
 use super::omp;
 use super::region::Region;
 use super::thread::Thread;
-use crate::measure::trace::LoopRecord;
+use crate::measure::trace::{Chunk, LoopRecord};
 use trace::replay::MOST_LEVELS;
 
 /// Words in front of those of the levels.
@@ -112,17 +112,6 @@ impl Words<'_> {
             .wrapping_sub(self.0[LATEST]);
         self.0[KEPT].wrapping_add(left.wrapping_mul(step))
     }
-}
-
-/// A new chunk, as a call of the program reports it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chunk {
-    /// Iterations of the chunk before.
-    pub(crate) length: u64,
-    /// How far the new one is from the end of the one before.
-    pub(crate) gap: i64,
-    /// The first iteration of the new one.
-    pub(crate) first: u64,
 }
 
 impl Words<'_> {

@@ -10,11 +10,14 @@ use profile::environment::{self, Setting};
 use profile::units::Nanoseconds;
 
 use super::clock::ClockChoice;
-use super::{memory, rights, untimed};
-use crate::measure::trace;
+use super::{memory, rights};
 
 /// The part of the time that timing may take, unless the user sets another one.
 const BUDGET: f64 = 0.05;
+
+/// The mean time below which frequent regions are no longer timed, unless the user sets another
+/// one: some fifty pairs of probes.
+const SHORT: Nanoseconds = Nanoseconds(1000);
 
 /// The application's name if it is not known.
 const UNKNOWN: &str = "unknown";
@@ -49,11 +52,22 @@ pub(crate) struct Config {
     /// Whether a collector is notified only of waits in which another thread is in the way.
     pub(crate) contended_waits: bool,
     /// How events are traced, if they are.
-    pub(crate) trace: Option<trace::Options>,
+    pub(crate) trace: Option<TraceOptions>,
     /// Rank in an MPI program.
     pub(crate) rank: Option<u32>,
     /// The variables for OpenMP's runtimes that are set.
     pub(crate) openmp: BTreeMap<String, String>,
+}
+
+/// How events are traced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TraceOptions {
+    /// Limit of the file's size in bytes.
+    pub(crate) limit: u64,
+    /// Limit of the memory for pages in bytes.
+    pub(crate) memory: u64,
+    /// Whether the last events are kept, if not all can be.
+    pub(crate) keeps_last: bool,
 }
 
 impl Config {
@@ -95,7 +109,7 @@ impl Config {
             signals: is_on("ROMP_SIGNALS", true),
             memory: number_of_bytes("ROMP_MEMORY", memory::DEFAULT),
             throttle: text("ROMP_THROTTLE")
-                .and_then(|text| environment::limit(&text, untimed::SHORT))
+                .and_then(|text| environment::limit(&text, SHORT))
                 .flatten(),
             budget: text("ROMP_BUDGET")
                 .and_then(|text| environment::part(&text))
@@ -104,7 +118,7 @@ impl Config {
             formulas: formulas(&text("ROMP_EVAL").unwrap_or_default()),
             dump_interval: text("ROMP_DUMP_INTERVAL").and_then(|text| environment::seconds(&text)),
             contended_waits: text("ROMP_ORA_WAITS").as_deref() == Some("contended"),
-            trace: is_on("ROMP_TRACE", false).then(|| trace::Options {
+            trace: is_on("ROMP_TRACE", false).then(|| TraceOptions {
                 limit: number_of_bytes("ROMP_TRACE_LIMIT", TRACE_LIMIT),
                 memory: number_of_bytes("ROMP_TRACE_MEMORY", TRACE_MEMORY),
                 keeps_last: text("ROMP_TRACE_KEEP").as_deref() == Some("last"),
@@ -257,7 +271,7 @@ mod tests {
             formulas: vec!["a=cycles/2".to_owned(), "execC".to_owned()],
             dump_interval: Some(Duration::from_millis(1500)),
             contended_waits: true,
-            trace: Some(trace::Options {
+            trace: Some(TraceOptions {
                 limit: 1 << 30,
                 memory: 8 << 20,
                 keeps_last: true,

@@ -10,13 +10,12 @@
 
 use profile::region_kind::PseudoRegion;
 
-use super::arrival::Latest;
 use super::clock;
 use super::counters;
 use super::frame::{Frame, Role};
 use super::pause;
 use super::region::Region;
-use super::team::stale_since;
+use super::slots::Latest;
 use super::thread::Thread;
 use crate::measure::collector;
 use crate::measure::collector::events::Event as CollectorEvent;
@@ -62,7 +61,7 @@ impl Thread {
     /// A member whose part has ended is out of its team.
     pub(super) fn leave_barrier(&'static self, frame: &'static Frame) {
         if self.is_told() {
-            collector::events::phase_ends(frame);
+            collector::phases::phase_ends(frame);
         }
         if frame.waits()
             && self.trace.is_on()
@@ -146,7 +145,7 @@ impl Frame {
 
     /// Whether it is a member whose part has ended and whose team is gone.
     pub(crate) fn is_stale(&self) -> bool {
-        self.role() == Role::Ended && stale_since(self).is_some()
+        self.role() == Role::Ended && self.stale_since().is_some()
     }
 
     /// Of a fork frame, at the join: when the last member was done. Also records which member came

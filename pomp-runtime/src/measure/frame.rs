@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
-use super::active::Added;
-use super::arrival::Slot;
-use super::calls::tree::{Node, pseudo_region};
+use super::calls::node::{Node, pseudo_region};
 use super::counters;
 use super::region::Region;
 use super::shared::{SharedRef, SharedU64, leak_slice};
-use super::team::Team;
+use super::slots::Slot;
+use super::team_record::Team;
 
 /// Frames that are made at once.
 const SLICE: usize = 32;
@@ -95,6 +94,14 @@ impl Untimed {
             node.span(pseudo_region(phase)).count.add(1);
         }
     }
+}
+
+/// What a fork frame has added to the counts that all threads share (`active`).
+#[derive(Debug, Default)]
+pub(super) struct Added {
+    pub(super) threads: AtomicU32,
+    pub(super) is_open: AtomicBool,
+    pub(super) is_nested: AtomicBool,
 }
 
 /// One instance of a region that is open.
@@ -306,6 +313,18 @@ impl Frame {
     /// Of a fork frame: whether the members of its team are passed over.
     pub(crate) fn has_passed_team(&self) -> bool {
         self.team.get().is_some_and(Team::is_passed)
+    }
+
+    /// Of a member frame: the frame of the fork, as long as the team lasts.
+    pub(crate) fn fork(&self) -> Option<&'static Self> {
+        let fork = self.member_of.get()?.frame.get()?;
+        (fork.instance() == self.instance()).then_some(fork)
+    }
+
+    /// When the team of a member frame was joined, if it was.
+    pub(crate) fn stale_since(&self) -> Option<u64> {
+        let fork_node = self.node()?.parent()?;
+        Some(fork_node.teams.last_join.get()).filter(|join| *join > self.start())
     }
 
     /// The part of such a member ends.

@@ -5,16 +5,16 @@
 //! the begin of the call that sets the lock to the end of the call that unsets it. It consists of
 //! `enter` (waiting), `body` (holding) and `exit` (the unset call).
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use profile::region_kind::PseudoRegion;
 
-use super::lock_history::Got;
+use super::holds::{Got, Held};
 use super::pause;
 use super::region::Region;
-use super::shared::{SharedRef, SharedU64, leak};
+use super::shared::leak;
 use super::thread::Thread;
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 use crate::measure::collector;
 use crate::measure::trace::LockRecord;
 use trace::record::Op;
@@ -49,48 +49,6 @@ impl Unset {
     #[inline(always)]
     pub(crate) fn was_waited_for(self) -> bool {
         self.got.acquired != self.got.asked
-    }
-}
-
-/// A lock that a thread holds, or an entry that is free for the next.
-#[derive(Debug, Default)]
-pub(crate) struct Held {
-    /// Address of the lock; 0 if the entry is free.
-    address: AtomicUsize,
-    /// How often it is set, for locks that nest.
-    depth: AtomicU32,
-    node: SharedRef<Node>,
-    start: SharedU64,
-    acquired: SharedU64,
-    /// For how many instances this one stands, if only some are timed.
-    weight: SharedU64,
-    next: SharedRef<Held>,
-}
-
-impl Held {
-    pub(crate) fn address(&self) -> usize {
-        self.address.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn next(&self) -> Option<&'static Held> {
-        self.next.get()
-    }
-
-    /// Node, begin of the call and time of acquisition, if it is held.
-    pub(crate) fn holding(&self) -> Option<(&'static Node, u64, u64)> {
-        let is_held = self.address.load(Ordering::Acquire) != 0;
-        let node = self.node.get().filter(|_| is_held)?;
-        Some((node, self.start.get(), self.acquired.get()))
-    }
-
-    fn is_for(&self, address: usize) -> bool {
-        self.address.load(Ordering::Relaxed) == address
-    }
-
-    fn change_depth(&self, change: impl FnOnce(u32) -> u32) -> u32 {
-        let depth = change(self.depth.load(Ordering::Relaxed));
-        self.depth.store(depth, Ordering::Relaxed);
-        depth
     }
 }
 

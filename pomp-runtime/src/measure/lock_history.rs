@@ -5,100 +5,17 @@
 //! so after it has released the lock itself. So other threads are not held up longer, and nothing
 //! at all is done where no thread waits.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use profile::region_kind::PseudoRegion;
 
 use super::frame::{Frame, Role};
+use super::holds::Got;
 use super::region::Region;
-use super::shared::{SharedRef, SharedU64};
 use super::thread::{self, Thread};
-use crate::measure::calls::tree::Node;
 use profile::event::Event;
 
 /// After a wait of more ticks than this the thread looks for the holder. It is several times the
 /// cost of an undisputed lock, and less than the wake-up of a thread.
 pub(crate) const WAITED: u64 = trace::analysis::waits::WAITED;
-
-/// How many holds are kept.
-const KEPT: usize = 8;
-
-/// The latest times that a thread held something.
-#[derive(Debug)]
-pub(crate) struct Holds {
-    count: AtomicUsize,
-    latest: [Hold; KEPT],
-}
-
-/// From when to when something was held.
-#[derive(Debug)]
-struct Hold {
-    /// What was held, by an address; 0 while the entry is written.
-    guard: AtomicUsize,
-    node: SharedRef<Node>,
-    from: SharedU64,
-    to: SharedU64,
-}
-
-/// What a thread got, and when.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Got {
-    pub(crate) guard: usize,
-    pub(crate) node: &'static Node,
-    /// When it began to wait, and when it had it.
-    pub(crate) asked: u64,
-    pub(crate) acquired: u64,
-}
-
-impl Holds {
-    pub(crate) const fn new() -> Self {
-        Self {
-            count: AtomicUsize::new(0),
-            latest: [const {
-                Hold {
-                    guard: AtomicUsize::new(0),
-                    node: SharedRef::none(),
-                    from: SharedU64::new(0),
-                    to: SharedU64::new(0),
-                }
-            }; KEPT],
-        }
-    }
-
-    #[inline(always)]
-    fn add(&self, guard: usize, node: &'static Node, from: u64, to: u64) {
-        let count = self.count.load(Ordering::Relaxed);
-        let hold = &self.latest[count % KEPT];
-        hold.guard.store(0, Ordering::Relaxed);
-        hold.node.set(Some(node));
-        hold.from.set(from);
-        hold.to.set(to);
-        hold.guard.store(guard, Ordering::Release);
-        self.count.store(count.wrapping_add(1), Ordering::Relaxed);
-    }
-
-    #[inline(always)]
-    fn newest(&self) -> &Hold {
-        let count = self.count.load(Ordering::Relaxed);
-        &self.latest[count.wrapping_sub(1) % KEPT]
-    }
-
-    /// The holds of this thread during the wait: the ticks of the overlap, and the node.
-    fn overlap(&self, got: Got) -> impl Iterator<Item = (u64, &'static Node)> {
-        self.latest.iter().filter_map(move |hold| {
-            if hold.guard.load(Ordering::Acquire) != got.guard {
-                return None;
-            }
-            let (from, to) = (hold.from.get(), hold.to.get());
-            let node = hold.node.get()?;
-            let is_whole = hold.guard.load(Ordering::Acquire) == got.guard;
-            let overlap = to.min(got.acquired).checked_sub(from.max(got.asked))?;
-            // The hold during which the wait began comes before all others.
-            let first = from <= got.asked;
-            (is_whole && overlap > 0).then_some((if first { u64::MAX } else { overlap }, node))
-        })
-    }
-}
 
 impl Thread {
     /// Records that this thread releases what it got.
@@ -132,7 +49,7 @@ impl Thread {
         // Without a holder the thread was merely slow.
         if let Some((_, node)) = holder {
             waits.waited.add(1);
-            waits.add_holder(node, waited);
+            waits.add_holder(std::ptr::from_ref(node).addr(), waited);
         }
     }
 }

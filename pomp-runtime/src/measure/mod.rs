@@ -2,6 +2,11 @@
 //! the thread's call paths, in the trace, or by a collector's callback. Nothing here knows
 //! how an event was reported, nor what becomes of the records.
 //!
+//! Records stand below what events do with them. `region`, `calls`, `frame` and `team_record` lead
+//! to one another: a region to its open teams, a team to the node and the frame of its fork, and
+//! these to their region. The block of a `thread` is made of these and of `holds`, `sampler`,
+//! `counters`, `collector_counts` and `trace_stream`.
+//!
 //! Code that runs while the program is measured takes no lock, allocates only when it sees a call
 //! path, a depth or a thread for the first time, and writes to no cache line that another thread
 //! writes to.
@@ -18,20 +23,24 @@ pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod coarse_clock;
 pub(crate) mod collector;
+mod collector_counts;
 pub(crate) mod config;
 pub(crate) mod cost;
 pub(crate) mod counters;
+pub(crate) mod counting;
 pub(crate) mod cxx;
 #[cfg(not(test))]
 pub(crate) mod dynamic;
 mod ended;
 pub(crate) mod errno;
+pub(crate) mod estimate;
 pub(crate) mod facts;
 pub(crate) mod fortran_omp;
 pub(crate) mod frame;
 pub(crate) mod function;
 pub(crate) mod gaps;
 pub(crate) mod helper_requests;
+pub(crate) mod holds;
 pub(crate) mod limits;
 pub(crate) mod lock;
 pub(crate) mod lock_history;
@@ -48,22 +57,28 @@ pub(crate) mod passed_locks;
 pub(crate) mod passed_members;
 mod passing;
 pub(crate) mod pause;
+pub(crate) mod pausing;
 pub(crate) mod quiesce;
 pub(crate) mod region;
 pub(crate) mod rights;
 pub(crate) mod sample;
+pub(crate) mod sampler;
 pub(crate) mod sampling;
 mod scheduling;
 pub(crate) mod shared;
 pub(crate) mod signal_mask;
+mod slots;
 pub(crate) mod stack;
 pub(crate) mod state;
 pub(crate) mod stderr;
 pub(crate) mod task;
-pub(crate) mod team;
-pub(crate) mod team_lookup;
+mod team;
+mod team_lookup;
+pub(crate) mod team_record;
 pub(crate) mod thread;
 pub(crate) mod trace;
+mod trace_pages;
+mod trace_stream;
 mod unsplit_barrier;
 pub(crate) mod untimed;
 

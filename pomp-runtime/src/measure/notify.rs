@@ -39,11 +39,11 @@ impl Thread {
         if let Some(frame) = self.open_frame(region, true).filter(|_| !opens) {
             // Frames that are left open above it end first.
             self.close_above(frame, now());
-            collector::events::phase_ends(frame);
+            collector::phases::phase_ends(frame);
         }
         self.record(event, region, now);
         if !matches!(action, Action::Close | Action::CloseWork) {
-            collector::events::phase_began(self, region);
+            collector::phases::phase_began(self, region);
         }
     }
 

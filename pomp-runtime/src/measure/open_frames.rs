@@ -1,7 +1,6 @@
 //! The constructs that a thread is in when its records are read.
 
 use super::frame::{Frame, Role};
-use super::team::stale_since;
 use super::thread::Thread;
 
 /// The frames that are open, innermost first, each with the time when it was
@@ -24,7 +23,7 @@ fn left_at(frame: &'static Frame) -> Option<u64> {
         at = at.below()?;
     }
     if at.role().is_member() {
-        stale_since(at)
+        at.stale_since()
     } else {
         None
     }

@@ -4,47 +4,15 @@
 //! frames, as one that is timed is. A thread has one at a time. A wait or a hold that lasts for two
 //! steps of the [`coarse_clock`] is recorded with its own time.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use profile::region_kind::PseudoRegion;
 
 use super::clock::now;
 use super::coarse_clock;
 use super::region::Region;
-use super::shared::{SharedRef, SharedU64};
 use super::state;
 use super::thread::{self, Thread};
-use crate::measure::calls::tree::Node;
-
-/// The lock that a thread holds whose setting was passed over.
-#[derive(Debug)]
-pub(crate) struct PassedLock {
-    /// Its address; 0 if there is none.
-    address: AtomicUsize,
-    node: SharedRef<Node>,
-    /// The mark of the coarse clock when the thread asked for it, and then when it got it.
-    mark: SharedU64,
-}
-
-impl PassedLock {
-    pub(super) const fn none() -> Self {
-        Self {
-            address: AtomicUsize::new(0),
-            node: SharedRef::none(),
-            mark: SharedU64::new(0),
-        }
-    }
-
-    /// Whether there is one.
-    pub(crate) fn is_held(&self) -> bool {
-        self.address.load(Ordering::Relaxed) != 0
-    }
-
-    /// Forgets the lock.
-    pub(super) fn forget(&self) {
-        self.address.store(0, Ordering::Relaxed);
-    }
-}
 
 /// A lock is about to be set at the region that `find` gives. Returns this thread if the call is
 /// passed over. Then the caller only has to set the lock and to call `has_set_passed_lock`.

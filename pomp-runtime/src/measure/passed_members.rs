@@ -13,8 +13,7 @@
 //! something else happens in a member's part after all, the part is put on the stack, marked as
 //! already counted, and the members of the region record from then on.
 
-use std::ffi::c_void;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use profile::region_kind::PseudoRegion;
 
@@ -23,125 +22,14 @@ use super::frame::{Frame, Role};
 use super::region::Region;
 use super::sample::Sample;
 use super::sampling;
-use super::shared::{SharedRef, SharedU64, leak};
-use super::team::Team;
+use super::shared::leak;
+use super::team_record::{PassedTeams, TeamHandle};
 use super::thread::{self, Thread};
 use super::{attention, coarse_clock, omp, pause, state};
-use crate::measure::calls::tree::{Node, Origin};
-
-/// This bit is set in the handle of a team that is passed over. It is free, since the target of a
-/// handle is aligned.
-const PASSED: usize = 1;
+use crate::measure::calls::node::{Node, Origin};
 
 /// How many teams must have been passed over before their mean time is used.
 const ENOUGH: u64 = 256;
-
-const OUT: u8 = 0;
-const IN: u8 = 1;
-const ENDED: u8 = 2;
-
-/// The part of a thread in a team that is passed over: the current part, or the last one.
-#[derive(Debug)]
-pub(crate) struct PassedMember {
-    /// The root of the member.
-    root: SharedRef<Node>,
-    state: AtomicU8,
-    /// The mark of the coarse clock when the part began.
-    mark: SharedU64,
-}
-
-impl PassedMember {
-    pub(super) const fn none() -> Self {
-        Self {
-            root: SharedRef::none(),
-            state: AtomicU8::new(OUT),
-            mark: SharedU64::new(0),
-        }
-    }
-
-    #[inline(always)]
-    fn is(&self, state: u8) -> bool {
-        self.state.load(Ordering::Relaxed) == state
-    }
-
-    /// Whether the thread is executing a part that is passed over.
-    #[inline(always)]
-    pub(super) fn is_in(&self) -> bool {
-        self.is(IN)
-    }
-
-    /// Whether its part in a team that is passed over has ended, while the team may still last.
-    #[inline(always)]
-    pub(super) fn has_ended(&self) -> bool {
-        self.is(ENDED)
-    }
-
-    /// The thread is in no such team any more.
-    #[inline(always)]
-    pub(super) fn leave(&self) {
-        self.state.store(OUT, Ordering::Relaxed);
-    }
-}
-
-/// The record of a fork node whose teams may be passed over.
-#[derive(Debug, Default)]
-pub(crate) struct PassedTeams {
-    /// How many teams are still to be passed over, and how many were since the last timed one.
-    left: AtomicU32,
-    since: SharedU64,
-    /// How many teams were timed, their ticks from fork to join, and the time of the last such
-    /// join.
-    timed: SharedU64,
-    ticks: SharedU64,
-    last: SharedU64,
-    /// How many teams whose members may be passed over the thread had forked at that join.
-    forked: SharedU64,
-    /// The latest team that was passed over.
-    team: SharedRef<Team>,
-}
-
-impl PassedTeams {
-    /// The mean ticks of the timed teams; 0 if there is none yet.
-    pub(crate) fn timed_ticks(&self) -> u64 {
-        self.ticks.get() / self.timed.get().max(1)
-    }
-}
-
-/// The handle that the program passes from a fork to the members of its team. It says whether they
-/// record their begin and end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum TeamHandle {
-    /// They record them, in this team.
-    Team(&'static Team),
-    /// They only count, since they are passed over. The node is that of the fork.
-    PassedOver(&'static Node),
-}
-
-impl TeamHandle {
-    pub(crate) fn into_pointer(self) -> *mut c_void {
-        let handle: *const c_void = match self {
-            Self::Team(team) => std::ptr::from_ref(team).cast(),
-            Self::PassedOver(fork) => std::ptr::from_ref(fork)
-                .cast::<c_void>()
-                .map_addr(|address| address | PASSED),
-        };
-        handle.cast_mut()
-    }
-
-    /// # Safety
-    /// The handle comes from `into_pointer`, or is null.
-    #[inline(always)]
-    pub(crate) unsafe fn of_pointer(handle: *const c_void) -> Option<Self> {
-        let pointer = handle.map_addr(|address| address & !PASSED);
-        // SAFETY: as the caller promises; teams and nodes are never freed.
-        unsafe {
-            match handle.addr() & PASSED {
-                0 => pointer.cast::<Team>().as_ref().map(Self::Team),
-                _ => pointer.cast::<Node>().as_ref().map(Self::PassedOver),
-            }
-        }
-    }
-}
 
 fn number() -> u32 {
     u32::try_from(omp::omp_get_thread_num()).unwrap_or(0)
@@ -237,10 +125,7 @@ impl Thread {
             self.has_size(fork, size());
         }
         sample.add_passed(1);
-        let member = &self.passed_member;
-        member.root.set(Some(root));
-        member.mark.set(coarse_clock::mark());
-        member.state.store(IN, Ordering::Relaxed);
+        self.passed_member.begin(root, coarse_clock::mark());
         // The next event in the part runs `catch_up` first, which puts the member on the stack.
         self.sampler.forget_place();
         self.looks_up_next_time();
@@ -265,7 +150,7 @@ impl Thread {
         teams.forked.set(forked);
         teams.timed.add(1);
         teams.ticks.add(at.wrapping_sub(begin));
-        let passed = fork.passed_ticks(ENOUGH);
+        let passed = fork.teams.passed_ticks(ENOUGH);
         let longer = passed.map(|passed| teams.timed_ticks().saturating_sub(passed));
         let left = match sampling::teams_to_pass_over(teams.timed.get(), interval, regions, longer)
         {
@@ -289,7 +174,7 @@ impl Thread {
     #[inline(always)]
     pub(super) fn does_part_of(&self, region: &'static Region) -> bool {
         let member = &self.passed_member;
-        member.is(IN) && member.root.get().is_some_and(|root| root.is_of(region))
+        member.is_in() && member.root.get().is_some_and(|root| root.is_of(region))
     }
 
     #[inline(always)]
@@ -298,7 +183,7 @@ impl Thread {
         if member.mark.get() != coarse_clock::mark() {
             self.adds_long_part_of_member();
         }
-        member.state.store(ENDED, Ordering::Relaxed);
+        member.end();
         // A worker goes on looking: its next team may be one that is not reported to it.
         if self.top().is_some_and(|top| top.role() == Role::Fork) {
             self.looks_no_more();
@@ -340,7 +225,7 @@ impl Thread {
         if !team.is_passed() {
             return;
         }
-        if !team.is_forked_by(self) {
+        if !team.is_forked_by(self.address()) {
             self.leave_stale_frames(clock::now);
             self.initial.set(team.initial());
         }

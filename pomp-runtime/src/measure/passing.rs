@@ -62,7 +62,7 @@ impl Thread {
                 if let Some(frame) = self.uncover(region, false, 0) {
                     // A collector that was notified of the begin is notified of the end.
                     if !self.is_passing(frame) {
-                        collector::events::is_skipped(frame);
+                        collector::phases::is_skipped(frame);
                     }
                     self.end_in_passing(frame);
                 }

@@ -13,12 +13,12 @@ use profile::functions::{self, Filter};
 use profile::group::{self, Groups};
 use profile::region_kind::{Barrier, RegionKind};
 
+use super::collector_counts::Occupants;
 use super::config;
 use super::errno;
 use super::mutex::lock;
 use super::shared::{SharedRef, leak};
-use super::team_lookup::Forkers;
-use crate::measure::collector::waits::Occupants;
+use super::team_record::Forkers;
 
 /// A registered region.
 #[derive(Debug)]

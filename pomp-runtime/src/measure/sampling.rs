@@ -24,12 +24,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::frame::{Frame, Role};
-use super::passed::parts;
 use super::sample::Sample;
 use super::shared::leak;
 use super::thread::Thread;
 use super::{coarse_clock, cost};
-use crate::measure::calls::tree::{Node, pseudo_region};
+use crate::measure::calls::node::{Node, pseudo_region};
 
 /// A node can be sampled after this many instances. They show whether that is worth it.
 const MANY: u64 = 4096;
@@ -229,7 +228,7 @@ impl Thread {
             }
             self.sampler.give(entry, node);
         }
-        let timing = cost_of_pair() * 2 * parts(node).len().div_ceil(2) as u64;
+        let timing = cost_of_pair() * 2 * node.parts().len().div_ceil(2) as u64;
         let spent = timing * self.sampler.used() * WHOLE as u64;
         let spacing = spent / BUDGET.load(Ordering::Relaxed).max(1);
         let wanted = spacing / interval.max(1);

@@ -12,12 +12,19 @@ use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::attention;
-use super::calls::tree::Node;
+use super::calls::node::Node;
 use super::collector;
 use super::counters;
 use super::frame::{Frame, Role};
 use super::region::Region;
 use super::thread::Thread;
+use super::{sampling, untimed};
+
+/// Considers whether a node is to be recorded with less effort from now on.
+fn consider(node: &'static Node) {
+    untimed::consider(node);
+    sampling::consider(node);
+}
 
 impl Thread {
     /// An event of a region.
@@ -309,7 +316,13 @@ impl Thread {
     #[inline(always)]
     pub(super) fn add_instance(&self, node: &'static Node, ticks: u64) {
         node.span(PseudoRegion::Main).add(ticks);
-        self.log.add(node, ticks);
+        self.add_to_log(node, ticks);
+    }
+
+    /// Adds the time of one instance to be sorted later.
+    #[inline(always)]
+    pub(super) fn add_to_log(&self, node: &'static Node, ticks: u64) {
+        self.log.add(node, ticks, consider);
     }
 
     /// Closes a worksharing construct. In a combined region only the body ends,
@@ -397,7 +410,7 @@ impl Thread {
             // Functions are not counted: it is normal that an exception leaves them.
             self.skipped.add(u64::from(!top.is_function()));
             if !self.is_passing(top) {
-                collector::events::is_skipped(top);
+                collector::phases::is_skipped(top);
             }
             match top.role() {
                 _ if self.paused().is_some() => self.end_in_passing(top),

@@ -5,56 +5,19 @@
 //! and when. No thread writes to it while the region runs. A member's call paths hang below a root
 //! of its own, (fork node, number), so that members never share what they write.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
-use super::arrival::Slots;
 use super::counters;
 use super::frame::{Frame, Role};
 use super::pause;
 use super::region::Region;
-use super::shared::{SharedRef, SharedU64, leak};
-use super::team_lookup::Forker;
+use super::shared::leak;
+use super::team_record::Team;
 use super::thread::Thread;
-use crate::measure::calls::tree::Node;
 use crate::measure::collector;
 use crate::measure::helper_requests;
-
-/// The bits of an instance's id that tell the instances of one record apart.
-const INSTANCES: u32 = 40;
-
-/// One instance of a parallel region, from fork to join. Reused by the next
-/// fork at the same depth of the same thread. Two cache lines wide, since
-/// processors fetch lines in pairs.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub(crate) struct Team {
-    /// The fork frame.
-    frame: SharedRef<Frame>,
-    /// The node of the fork frame. It is kept here so that members need not read the frame: the
-    /// thread that forked goes on writing to the frame and to the memory beside it.
-    node: SharedRef<Node>,
-    /// The thread that forked.
-    thread: SharedRef<Thread>,
-    /// Time of the fork.
-    fork: SharedU64,
-    /// Its label in the trace, 0 if there is none.
-    label: SharedU64,
-    /// The initial thread that it descends from.
-    initial: SharedU64,
-    /// For how many instances this one stands; 0 if none of the region is passed over.
-    pub(super) weight: SharedU64,
-    /// Whether its members are passed over.
-    is_passed: AtomicBool,
-    /// The id of the instance: the number of this record in the upper bits, and
-    /// how often it was used.
-    instance: SharedU64,
-    /// Where its members find it, if they get no handle.
-    forker: SharedRef<Forker>,
-    /// Where the members record their arrivals at barriers.
-    pub(super) slots: Slots,
-}
 
 impl Thread {
     /// A team is about to be made by this thread.
@@ -67,7 +30,7 @@ impl Thread {
         let team = team_of(frame)?;
         team.frame.set(Some(frame));
         team.node.set(Some(node));
-        team.thread.set(Some(self));
+        team.thread.set(self.address() as u64);
         team.initial.set(self.initial.get());
         team.forker.set(None);
         team.weight.set(0);
@@ -103,7 +66,7 @@ impl Thread {
         let Some(fork_node) = team.node.get() else {
             return;
         };
-        if team.thread.is(self) {
+        if team.is_forked_by(self.address()) {
             if let Some(fork_frame) = team.frame.get() {
                 self.has_size(fork_frame, size());
             }
@@ -177,7 +140,7 @@ impl Thread {
             if candidate.is(Role::Member, region) {
                 self.close_above(candidate, at);
                 if self.is_told() {
-                    collector::events::phase_ends(candidate);
+                    collector::phases::phase_ends(candidate);
                 }
                 if region.hides_barrier() {
                     return self.end_part(candidate, at);
@@ -246,14 +209,15 @@ impl Thread {
         if let Some(node) = frame.node().filter(|_| !self.is_passing(frame)) {
             self.trace_join(node, frame.team_size(), at);
             frame.end_phase(node, at);
-            self.log.add(node, at.wrapping_sub(frame.start()));
+            self.add_to_log(node, at.wrapping_sub(frame.start()));
             self.passed_member.leave();
             if frame.has_passed_team() {
-                node.add_passed_join(frame.team_size(), at, at.wrapping_sub(frame.start()));
+                node.teams
+                    .add_passed_join(frame.team_size(), at, at.wrapping_sub(frame.start()));
             } else {
                 let hides_barrier = node.region().is_some_and(Region::hides_barrier);
                 let release = if hides_barrier { frame.release(at) } else { 0 };
-                node.add_join(frame.team_size(), at, release);
+                node.teams.add_join(frame.team_size(), at, release);
                 if let (Some(teams), Some(team)) = (node.passed_teams.get(), frame.team.get()) {
                     let times = [frame.start(), at];
                     self.has_timed_team(node, teams, team.weight.get(), times);
@@ -292,60 +256,13 @@ impl Thread {
         let mut at = now;
         while let Some(candidate) = frame {
             if candidate.role().is_member() {
-                at = stale_since(candidate).unwrap_or(now);
+                at = candidate.stale_since().unwrap_or(now);
                 break;
             }
             frame = candidate.below();
         }
         let Some(base) = self.base() else { return };
         self.close_above(base, at);
-    }
-}
-
-impl Frame {
-    /// Of a member frame: the frame of the fork, as long as the team lasts.
-    pub(crate) fn fork(&self) -> Option<&'static Self> {
-        let fork = self.member_of.get()?.frame.get()?;
-        (fork.instance() == self.instance()).then_some(fork)
-    }
-}
-
-/// When the team of a member frame was joined, if it was.
-pub(crate) fn stale_since(frame: &Frame) -> Option<u64> {
-    let fork_node = frame.node()?.parent()?;
-    Some(fork_node.last_join.get()).filter(|join| *join > frame.start())
-}
-
-impl Team {
-    pub(super) fn set_passed(&self, is_passed: bool) {
-        self.is_passed.store(is_passed, Ordering::Relaxed);
-    }
-
-    /// Whether its members are passed over.
-    #[inline(always)]
-    pub(super) fn is_passed(&self) -> bool {
-        self.is_passed.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn is_forked_by(&self, thread: &'static Thread) -> bool {
-        self.thread.is(thread)
-    }
-
-    pub(super) fn initial(&self) -> u64 {
-        self.initial.get()
-    }
-
-    pub(super) fn instance(&self) -> u64 {
-        self.instance.get()
-    }
-
-    pub(super) fn fork_time(&self) -> u64 {
-        self.fork.get()
-    }
-
-    /// Notes where its members find it.
-    pub(super) fn announce(&self, forker: &'static Forker) {
-        self.forker.set(Some(forker));
     }
 }
 
@@ -357,6 +274,9 @@ fn team_of(frame: &'static Frame) -> Option<&'static Team> {
         None => new_team(frame),
     }
 }
+
+/// The bits of an instance's id that tell the instances of one record apart.
+const INSTANCES: u32 = 40;
 
 #[cold]
 #[inline(never)]

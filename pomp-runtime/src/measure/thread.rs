@@ -11,22 +11,20 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
 use std::sync::{Mutex, MutexGuard};
 
+use super::collector_counts::WaitCounts;
 use super::counters::Files;
 use super::frame::{Frame, Role, add_frames};
-use super::lock::Held;
-use super::lock_history::Holds;
+use super::holds::{Held, Holds};
 use super::mutex::lock;
-use super::passed::Sampler;
-use super::passed_locks::PassedLock;
-use super::passed_members::PassedMember;
 use super::region::Region;
+use super::sampler::{PassedLock, PassedMember, Sampler};
 use super::shared::{SharedRef, SharedU64, leak};
+use super::trace_stream::Stream;
 use super::{clock, errno, omp, pause, state};
 use crate::measure::calls::log::Log;
-use crate::measure::calls::tree::{CallTree, Node};
-use crate::measure::collector::waits::WaitCounts;
+use crate::measure::calls::node::Node;
+use crate::measure::calls::tree::CallTree;
 use crate::measure::helper_requests;
-use crate::measure::trace::Stream;
 
 /// What one thread records. Two threads never share a cache line of it.
 #[derive(Debug)]
@@ -273,6 +271,12 @@ impl Thread {
             folded: SharedU64::new(0),
             skipped: SharedU64::new(0),
         }
+    }
+
+    /// The address of the block, which tells it from all others.
+    #[inline(always)]
+    pub(super) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     fn prepare(&'static self) -> Option<()> {

@@ -15,14 +15,11 @@ use super::clock;
 use super::frame::{Frame, Role};
 use super::region::Region;
 use super::thread::Thread;
-use crate::measure::calls::tree::Node;
+use crate::measure::calls::node::Node;
 use profile::event::Action;
 
 /// A node can be throttled after this many instances.
 const MANY: u64 = 100_000;
-/// The mean time below which a node is throttled, unless the user sets another one: some fifty
-/// pairs of probes.
-pub(super) const SHORT: Nanoseconds = Nanoseconds(1000);
 /// How long it takes to learn how fast the clock ticks.
 const CALIBRATION: Duration = Duration::from_millis(1);
 

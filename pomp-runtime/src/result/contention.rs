@@ -2,6 +2,7 @@
 //! atomics by place.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 use profile::model::{Contention, ContentionSite, GuardKind, Holder, Node, Profile, Region, Row};
 use profile::order;
@@ -83,9 +84,10 @@ fn sites(
             )
         })
     };
-    let mut known: Map<*const crate::measure::calls::tree::Node, Placed> = Map::default();
+    let mut known: Map<usize, Placed> = Map::default();
     for placed in guarded() {
-        known.insert(std::ptr::from_ref(snapshot.nodes[placed.node]), placed);
+        let address = std::ptr::from_ref(snapshot.nodes[placed.node]).addr();
+        known.insert(address, placed);
     }
     let mut sites: BTreeMap<usize, Site> = BTreeMap::new();
     for placed in guarded() {
@@ -107,11 +109,7 @@ fn sites(
             _ => SEVERAL,
         };
         for holder in waits.holders() {
-            let held = holder
-                .node
-                .get()
-                .and_then(|node| known.get(&std::ptr::from_ref(node)));
-            if let Some(held) = held {
+            if let Some(held) = known.get(&holder.node.load(Ordering::Relaxed)) {
                 let key = (places.region(*held), rank[held.thread]);
                 let sum = site.holders.entry(key).or_default();
                 sum.0 += holder.times.get();

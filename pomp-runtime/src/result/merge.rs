@@ -15,8 +15,8 @@ pub(crate) use super::snapshot::Snapshot;
 use super::waits;
 use crate::measure::active;
 use crate::measure::calls::hash::Map;
+use crate::measure::calls::node::{Node, Origin};
 use crate::measure::calls::totals::Totals;
-use crate::measure::calls::tree::{Node, Origin};
 use crate::measure::clock::Scale;
 use crate::measure::region::Region;
 

@@ -8,7 +8,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::snapshot::Snapshot;
 use crate::measure::calls::hash::Map;
-use crate::measure::calls::tree::{Node, Origin};
+use crate::measure::calls::node::{Node, Origin};
 use crate::measure::region::Region;
 
 /// Identity of a merged node.

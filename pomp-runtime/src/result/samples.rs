@@ -5,8 +5,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::snapshot::Snapshot;
 use crate::measure::calls::hash::Map;
-use crate::measure::calls::tree::{Node, Origin, pseudo_region};
-use crate::measure::passed;
+use crate::measure::calls::node::{Node, Origin, pseudo_region};
 use crate::measure::thread::Thread;
 
 const MAIN: usize = PseudoRegion::Main as usize;
@@ -28,7 +27,7 @@ impl Snapshot {
             };
             *self.samples.entry(index).or_default() += passed;
             let additions = self.additions.entry(index).or_default();
-            for part in passed::parts(node) {
+            for part in node.parts() {
                 additions[*part as usize].count += passed;
             }
         }

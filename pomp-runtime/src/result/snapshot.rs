@@ -12,15 +12,15 @@ use profile::region_kind::PseudoRegion;
 
 use crate::measure::calls::distribution::{Copies, Distribution};
 use crate::measure::calls::hash::Map;
+use crate::measure::calls::node::{Node, Origin, pseudo_region};
 use crate::measure::calls::totals::{Recorded, Total, Totals};
-use crate::measure::calls::tree::{Node, Origin, pseudo_region};
 use crate::measure::calls::waits::NodeWaits;
 use crate::measure::clock::Scale;
 use crate::measure::frame::{Frame, Role};
 use crate::measure::open_frames::open_frames;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
-use crate::measure::{active, counters, pause};
+use crate::measure::{active, counters, counting, pause};
 
 const EXIT: usize = PseudoRegion::Exit as usize;
 const IBARR: usize = PseudoRegion::Ibarr as usize;
@@ -162,7 +162,7 @@ impl Snapshot {
         if let Origin::Member(_) = node.place() {
             self.members.push(index);
         }
-        if node.teams.get().is_some() {
+        if node.teams.iter().next().is_some() {
             self.forks.push(index);
         }
         if matches!(node.place(), Origin::Member(_)) {
@@ -180,7 +180,7 @@ impl Snapshot {
         self.recorded.push(node);
         self.instances.push(&node.instances);
         if counters::are_on() {
-            self.counters.push(counters::counted(node));
+            self.counters.push(counting::counted(node));
         }
     }
 
@@ -230,8 +230,7 @@ impl Snapshot {
 
     /// The teams of a fork node, by size.
     pub(super) fn teams(&self, index: usize) -> impl Iterator<Item = Teams> {
-        let done = std::iter::successors(self.nodes[index].teams.get(), |team| team.next.get());
-        let done = done.map(|team| Teams {
+        let done = self.nodes[index].teams.iter().map(|team| Teams {
             size: team.size.load(Ordering::Relaxed),
             instances: team.instances.get(),
             joins: team.joins.get(),

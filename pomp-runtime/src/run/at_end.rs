@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-use super::life_cycle;
+use super::{helper, signals, writing};
 use crate::measure::thread;
 
 /// The thread whose handler ends measurement, by the system's number.
@@ -63,15 +63,15 @@ pub(super) fn start_anew() {
 
 /// Ends measurement, or waits for the thread that does.
 fn end_once(leave_another: fn()) {
-    if !life_cycle::is_own_process() {
+    if !writing::is_own_process() {
         // This is a child process, in which the thread that ends measurement may not exist.
-        return life_cycle::at_exit();
+        return end();
     }
     let own = thread::number();
     match ENDING.compare_exchange(NOBODY, own, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
             leave_another();
-            life_cycle::at_exit();
+            end();
             ENDING.store(DONE, Ordering::Release);
         }
         Err(DONE) => {}
@@ -81,6 +81,22 @@ fn end_once(leave_another: fn()) {
             leave_another();
             thread::inside(wait);
         }
+    }
+}
+
+/// The program ends; called once.
+fn end() {
+    let finished = std::panic::catch_unwind(|| {
+        let has_finished = !writing::is_own_process() || helper::finish_and_stop();
+        if writing::is_own_process() {
+            writing::finish();
+            signals::uninstall();
+        }
+        thread::unwatch();
+        has_finished
+    });
+    if !finished.unwrap_or(false) {
+        writing::fail("an internal error prevented the profile from being written");
     }
 }
 

@@ -5,13 +5,13 @@
 //! inside the library itself (a signal handler forks), the child is not
 //! measured.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::sync::MutexGuard;
 use std::thread::JoinHandle;
 
-use super::helper;
-use super::life_cycle::{self, Start};
+use super::writing::{self, Start};
+use super::{at_end, helper, signals};
 use crate::measure::{active, pause, region, thread};
 use crate::measure::{collector, trace};
 use profile::save::Saved;
@@ -34,13 +34,6 @@ thread_local! {
     /// threads can end in any way.
     static HELD: RefCell<ManuallyDrop<Option<Locks>>> =
         const { RefCell::new(ManuallyDrop::new(None)) };
-    /// Whether this thread holds any of the locks, or is about to.
-    static IS_FORKING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether the helper can do nothing before this thread goes on.
-pub(super) fn is_forking() -> bool {
-    IS_FORKING.get()
 }
 
 /// Has the functions below called at each `fork`.
@@ -53,12 +46,12 @@ unsafe extern "C" fn before() {
     if thread::is_inside() {
         return;
     }
-    IS_FORKING.set(true);
+    signals::set_holding_up(true);
     let locks = Locks {
         helper: helper::handle(),
-        _saved: life_cycle::saved(),
+        _saved: writing::saved(),
         trace: trace::locked(),
-        _start: life_cycle::started(),
+        _start: writing::started(),
         _threads: thread::locked(),
         _new_regions: region::new(),
         _regions: region::locked(),
@@ -74,19 +67,20 @@ fn held() -> Option<Locks> {
 
 unsafe extern "C" fn in_parent() {
     drop(held());
-    IS_FORKING.set(false);
+    signals::set_holding_up(false);
 }
 
 unsafe extern "C" fn in_child() {
     let Some(mut locks) = held() else {
-        return life_cycle::give_up();
+        return writing::give_up();
     };
     helper::start_anew(&mut locks.helper);
     trace::start_anew(&mut locks.trace);
     drop(locks);
-    IS_FORKING.set(false);
+    signals::set_holding_up(false);
     thread::start_anew();
     active::start_anew();
     pause::start_anew();
-    life_cycle::start_anew();
+    at_end::start_anew();
+    writing::start_anew();
 }

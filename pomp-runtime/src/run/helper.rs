@@ -16,16 +16,15 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-use super::{life_cycle, signals};
+use super::signals;
+use super::writing::{self, Saying};
 use crate::measure::helper_requests::{
     self, DUMP, DUMP_NOW, FINISH, FirstThread, STOP, TRACE, ask,
 };
 use crate::measure::mutex::lock;
 use crate::measure::trace;
-use crate::measure::{clock, coarse_clock, errno, rights, signal_mask, thread};
+use crate::measure::{clock, coarse_clock, errno, limits, rights, signal_mask, thread};
 
-/// A signal that the process is to die of, or 0.
-static DEADLY: AtomicI32 = AtomicI32::new(0);
 /// Set when the helper has written the last profile.
 static FINISHED: AtomicBool = AtomicBool::new(false);
 /// Set when the helper has written a profile that a thread waits for.
@@ -47,7 +46,7 @@ pub(super) fn make() {
     if handle.is_some() {
         return;
     }
-    let Some(wanted) = life_cycle::wanted_from_helper() else {
+    let Some(wanted) = wanted() else {
         return;
     };
     errno::keep(|| {
@@ -71,21 +70,29 @@ pub(super) fn make() {
     });
 }
 
+/// The reasons for a helper.
+struct Wanted {
+    /// Dumps that the program does not ask for.
+    interval: Option<Duration>,
+    /// Whether signals are handled.
+    signals: bool,
+}
+
+/// The reasons for a helper; none if there is no reason.
+fn wanted() -> Option<Wanted> {
+    let start = writing::started();
+    let config = &start.as_ref()?.config;
+    let wanted = Wanted {
+        interval: config.dump_interval,
+        signals: config.signals,
+    };
+    let is_needed = wanted.signals || wanted.interval.is_some() || config.trace.is_some();
+    (is_needed && !limits::threads_are_scarce()).then_some(wanted)
+}
+
 /// The handle, locked.
 pub(super) fn handle() -> MutexGuard<'static, Option<JoinHandle<()>>> {
     lock(&HANDLE)
-}
-
-/// Asks for the profile as it is now. False if there is no helper. For signal
-/// handlers: it writes to memory and wakes a thread.
-pub(super) fn dump() -> bool {
-    ask(DUMP)
-}
-
-/// Asks for the last profile, and then death by this signal. For signal handlers, like `dump`.
-pub(super) fn die_of(signal: libc::c_int) -> bool {
-    DEADLY.swap(signal, Ordering::SeqCst);
-    ask(FINISH)
 }
 
 /// The outcome of a request.
@@ -215,15 +222,15 @@ fn work(interval: Option<Duration>) {
         if requests & FINISH != 0 {
             // Otherwise the thread that asks for the profile writes it, if it can.
             if rights::withheld().is_none() {
-                life_cycle::finish();
+                writing::finish();
             }
             FINISHED.store(true, Ordering::Release);
-            signals::die(DEADLY.swap(0, Ordering::SeqCst));
+            signals::die();
         }
         if requests & STOP != 0 {
             // From now on signals are no longer ours; one may have come before.
             helper_requests::is_gone();
-            return signals::die(DEADLY.swap(0, Ordering::SeqCst));
+            return signals::die();
         }
         if look().is_some_and(|every| looked.elapsed() >= every) {
             looked = Instant::now();
@@ -234,10 +241,10 @@ fn work(interval: Option<Duration>) {
         }
         let is_due = next.is_some_and(|next| Instant::now() >= next);
         if requests & (DUMP | DUMP_NOW) != 0 {
-            life_cycle::dump(life_cycle::Saying::Where);
+            writing::dump(Saying::Where);
             DUMPED.store(true, Ordering::Release);
         } else if is_due {
-            life_cycle::dump(life_cycle::Saying::Nothing);
+            writing::dump(Saying::Nothing);
         }
         if is_due {
             next = interval.map(|interval| Instant::now() + interval);

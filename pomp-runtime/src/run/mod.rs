@@ -7,3 +7,4 @@ pub(crate) mod fork;
 pub(crate) mod helper;
 pub(crate) mod life_cycle;
 mod signals;
+pub(crate) mod writing;

@@ -10,12 +10,15 @@
 //!
 //! Our own writing raises no signal: see `measure/signal_mask.rs`.
 
+use std::cell::Cell;
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use libc::{SIGINT, SIGTERM, SIGUSR1, SIGXCPU, c_int};
 
-use super::{fork, helper};
+use super::writing;
+use crate::measure::helper_requests::{DUMP, FINISH, ask};
 use crate::measure::signal_mask::set_of;
 use crate::measure::{errno, thread};
 
@@ -25,6 +28,14 @@ const DEADLY: [c_int; 3] = [SIGTERM, SIGINT, SIGXCPU];
 const ASKING: c_int = SIGUSR1;
 /// How long a thread that got a deadly signal waits for the profile.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A signal that the process is to die of, or 0.
+static DYING_OF: AtomicI32 = AtomicI32::new(0);
+
+thread_local! {
+    /// Whether this thread holds what the helper needs, or is about to.
+    static IS_HOLDING_UP: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Handles the signals for which the program has the default action.
 pub(super) fn install() {
@@ -71,10 +82,10 @@ fn replace(signal: c_int, from: libc::sighandler_t, to: libc::sighandler_t, flag
 /// have the helper.
 extern "C" fn on_signal(signal: c_int) {
     errno::keep(|| {
-        let is_done = super::life_cycle::is_own_process()
+        let is_done = writing::is_own_process()
             && match signal {
-                ASKING => helper::dump(),
-                _ => helper::die_of(signal) && (is_needed() || !outlives_patience()),
+                ASKING => ask(DUMP),
+                _ => ask_for_death(signal) && (is_needed() || !outlives_patience()),
             };
         if !is_done {
             replace(signal, handler(), libc::SIG_DFL, 0);
@@ -84,9 +95,20 @@ extern "C" fn on_signal(signal: c_int) {
     });
 }
 
+/// Asks for the last profile, and then death by this signal.
+fn ask_for_death(signal: c_int) -> bool {
+    DYING_OF.swap(signal, Ordering::SeqCst);
+    ask(FINISH)
+}
+
+/// From now on the helper can do nothing before this thread goes on, or it can again.
+pub(super) fn set_holding_up(is_so: bool) {
+    IS_HOLDING_UP.set(is_so);
+}
+
 /// Whether the helper waits for this thread, or may.
 fn is_needed() -> bool {
-    thread::is_inside() || fork::is_forking()
+    thread::is_inside() || IS_HOLDING_UP.get()
 }
 
 /// Waits for the death of the process. Returns true if it does not come.
@@ -98,8 +120,9 @@ fn outlives_patience() -> bool {
     true
 }
 
-/// Ends the process by the default action of a signal; 0 is none.
-pub(super) fn die(signal: c_int) {
+/// Ends the process by the default action of the signal that it is to die of, if there is one.
+pub(super) fn die() {
+    let signal = DYING_OF.swap(0, Ordering::SeqCst);
     if signal == 0 {
         return;
     }

@@ -8,11 +8,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::descriptor::{OmpRegDescr, region_of};
+use super::descriptor::OmpRegDescr;
+use super::regions::region_of;
 use crate::measure::region::Region;
 use crate::measure::thread::{self, Thread};
 use crate::measure::{cancellation, state};
-use crate::run::life_cycle;
+use crate::run::{life_cycle, writing};
 
 /// Runs `action` for an event of a region, if it is to be measured.
 ///
@@ -137,7 +138,7 @@ fn or_fail<R>(action: impl FnOnce() -> Option<R> + Copy) -> Option<R> {
     match catch_unwind(AssertUnwindSafe(action)) {
         Ok(result) => result,
         Err(_) => {
-            life_cycle::fail("an internal error has ended the measurement; no profile is written");
+            writing::fail("an internal error has ended the measurement; no profile is written");
             None
         }
     }

@@ -3,9 +3,10 @@
 use std::ffi::{c_char, c_long};
 
 use super::boundary::{passing_event_of, thread_event};
-use super::descriptor::{OmpRegDescr, region_of};
+use super::descriptor::OmpRegDescr;
 use super::fortran::pompf;
 use super::literal::Literal;
+use super::regions::region_of;
 use trace::replay::MOST_LEVELS;
 
 use crate::measure::chunks::{FIRST_LEVEL, LEVEL, Words};

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use super::boundary::caught;
 use super::descriptor::text;
-use crate::measure::{annotations, pause};
+use crate::measure::{annotations, pausing};
 use crate::run::life_cycle;
 
 /// The functions without arguments, to be linked with every program.
@@ -16,7 +16,7 @@ pub(super) const STEERING: [extern "C-unwind" fn(); 3] = [romp_start, romp_stop,
 extern "C-unwind" fn romp_start() {
     caught(|| {
         life_cycle::ensure_started();
-        pause::switch_on();
+        pausing::switch_on();
         Some(())
     });
 }
@@ -26,7 +26,7 @@ extern "C-unwind" fn romp_start() {
 extern "C-unwind" fn romp_stop() {
     caught(|| {
         life_cycle::ensure_started();
-        pause::switch_off();
+        pausing::switch_off();
         Some(())
     });
 }

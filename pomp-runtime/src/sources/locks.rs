@@ -6,7 +6,8 @@
 use std::ffi::{c_int, c_void};
 
 use super::boundary::{passing_event_of, thread_event};
-use super::descriptor::{OmpRegDescr, region_of};
+use super::descriptor::OmpRegDescr;
+use super::regions::region_of;
 use crate::measure::clock::now;
 use crate::measure::collector::waits::are_only_contended;
 use crate::measure::lock::{LockCall, Unset};

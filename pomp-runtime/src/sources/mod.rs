@@ -23,12 +23,17 @@ mod locks;
 #[cfg(not(test))]
 pub mod ompt;
 mod opari1;
+mod opari1_table;
+#[cfg(not(test))]
+mod own;
 mod pomp;
 mod pomp2;
 #[cfg(not(test))]
 mod reductions;
+mod regions;
 mod routine;
 mod spelling;
+mod tables;
 #[cfg(not(test))]
 mod task_functions;
 #[cfg(not(test))]

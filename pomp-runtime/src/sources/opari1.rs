@@ -7,11 +7,13 @@
 //! - ompP's version has tasks, with other names for their events.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::AtomicI32;
 
 use super::boundary::{Action, caught, event, event_of};
-use super::descriptor::{self, OmpRegDescr};
+use super::descriptor::OmpRegDescr;
+use super::opari1_table::table;
 use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off, switch_on};
+use super::regions;
 use super::spelling::subroutine;
 use crate::measure::clock::now;
 use crate::measure::region::Region;
@@ -23,65 +25,6 @@ use profile::event::Event;
 #[unsafe(no_mangle)]
 static pomp_tracing: AtomicI32 = AtomicI32::new(1);
 
-/// The program's table, if it has one: its length, and its entries, the first of which is empty.
-#[cfg(not(test))]
-mod table {
-    use std::ffi::{c_int, c_void};
-
-    unsafe extern "C" {
-        pub(super) static romp_opari1_table: Option<&'static *const c_void>;
-        pub(super) static romp_opari1_length: Option<&'static c_int>;
-    }
-
-    // Programs without a table have neither symbol: the addresses are null then.
-    std::arch::global_asm!(
-        ".weak pomp_rd_table",
-        ".weak POMP_MAX_ID",
-        ".pushsection .data.rel.ro.romp_opari1, \"aw\"",
-        ".balign 8",
-        ".hidden romp_opari1_table",
-        ".globl romp_opari1_table",
-        "romp_opari1_table: .8byte pomp_rd_table",
-        ".hidden romp_opari1_length",
-        ".globl romp_opari1_length",
-        "romp_opari1_length: .8byte POMP_MAX_ID",
-        ".popsection",
-    );
-}
-
-/// The entries of the program's table.
-#[cfg(not(test))]
-fn table() -> &'static [*const OmpRegDescr] {
-    // SAFETY: what OPARI wrote has these types, and nobody writes to it.
-    unsafe {
-        match (table::romp_opari1_table, table::romp_opari1_length) {
-            (Some(first), Some(length)) => std::slice::from_raw_parts(
-                std::ptr::from_ref(first).cast(),
-                usize::try_from(*length).unwrap_or(0),
-            ),
-            _ => &[],
-        }
-    }
-}
-
-#[cfg(test)]
-fn table() -> &'static [*const OmpRegDescr] {
-    &[]
-}
-
-/// Registers the program's table, once.
-pub(super) fn register_table() {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if !DONE.swap(true, Ordering::AcqRel) {
-        for descriptor in table() {
-            // SAFETY: the entries are null or point to descriptors.
-            if let Some(descriptor) = unsafe { descriptor.as_ref() } {
-                descriptor::announce(descriptor);
-            }
-        }
-    }
-}
-
 /// The region that has this number in the program's table.
 ///
 /// # Safety
@@ -91,7 +34,7 @@ unsafe fn region_of(number: *const c_int) -> Option<&'static Region> {
     // SAFETY: as the caller promises, and what the table says.
     unsafe {
         let number = usize::try_from(*number.as_ref()?).ok()?;
-        descriptor::region_of(table().get(number)?.as_ref()?)
+        regions::region_of(table().get(number)?.as_ref()?)
     }
 }
 
@@ -195,7 +138,7 @@ probes! {
 unsafe extern "C-unwind" fn pomp_end(descriptor: *const OmpRegDescr) {
     event_of(
         // SAFETY: as the caller promises.
-        move |_| descriptor::region_of(unsafe { descriptor.as_ref() }?),
+        move |_| regions::region_of(unsafe { descriptor.as_ref() }?),
         event!(UserEnd),
     );
 }

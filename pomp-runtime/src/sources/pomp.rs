@@ -11,17 +11,18 @@ use profile::for_events;
 use profile::region_kind::RegionKind;
 
 use super::boundary::{caught, event, event_of};
-use super::descriptor::{OmpRegDescr, RompRegion, region_of, register_table};
+use super::descriptor::OmpRegDescr;
+use super::regions::region_of;
+use super::tables::{RompRegion, register_table};
 use crate::measure::clock::now;
 use crate::measure::passed::{
     end_of_task_is_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,
     task_is_passed_over,
 };
-use crate::measure::passed_members::TeamHandle;
 use crate::measure::region::Region;
-use crate::measure::team_lookup::TeamPath;
+use crate::measure::team_record::{TeamHandle, TeamPath};
 use crate::measure::thread::Thread;
-use crate::measure::{omp, passed_members, pause, state, thread};
+use crate::measure::{omp, passed_members, pausing, state, thread};
 use crate::run::life_cycle;
 use profile::event::{Action as EventAction, Event};
 
@@ -244,12 +245,12 @@ controls! {
 
 pub(super) fn switch_on() {
     life_cycle::ensure_started();
-    pause::switch_on();
+    pausing::switch_on();
 }
 
 pub(super) fn switch_off() {
     life_cycle::ensure_started();
-    pause::switch_off();
+    pausing::switch_off();
 }
 
 /// Registers the table of a translation unit.

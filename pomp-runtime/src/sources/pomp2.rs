@@ -18,7 +18,7 @@ use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switc
 use super::spelling::subroutine;
 use crate::measure::clock::now;
 use crate::measure::region::{Region, register};
-use crate::measure::{errno, omp, pause, thread};
+use crate::measure::{errno, omp, pausing, thread};
 use crate::run::life_cycle;
 use profile::event::Event;
 
@@ -306,7 +306,7 @@ macro_rules! controls {
 controls! {
     POMP2_Init, "init" => life_cycle::ensure_started,
     POMP2_Finalize, "finalize" => life_cycle::finish_now,
-    POMP2_On, "on" => pause::switch_on,
+    POMP2_On, "on" => pausing::switch_on,
     POMP2_Off, "off" => switch_off,
 }
 

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::boundary::event_of;
-use super::gomp::own;
+use super::own;
 use super::pomp::{begin_execution, report};
 use crate::measure::errno;
 use crate::measure::passed::end_of_task_is_passed_over;

@@ -13,11 +13,11 @@ use profile::save::{LIST, Saved};
 
 use super::collector;
 use crate::measure::{dynamic, state};
-use crate::run::life_cycle;
+use crate::run::writing;
 
 /// A runtime was met.
 pub(super) fn begin() {
-    life_cycle::tell_instead(|saved: &Saved| note(&saved.json));
+    writing::tell_instead(|saved: &Saved| note(&saved.json));
 }
 
 /// Tells `romp run` of a profile. `romp run` looks up the regions, and then tells the user. False

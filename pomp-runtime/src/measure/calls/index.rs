@@ -8,21 +8,11 @@ use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::hash::Spread;
-use super::tree::Node;
-use crate::measure::region::Region;
+use super::node::{Key, Node};
 use crate::measure::shared::{SharedRef, SharedU64, leak, leak_slice};
 
 /// Places of the first table; each further one has four times as many.
 const FIRST: usize = 64;
-
-/// The key of a node: its parent, and the values that distinguish it from its siblings.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Key {
-    pub(crate) parent: Option<&'static Node>,
-    pub(crate) region: Option<&'static Region>,
-    pub(crate) within: u8,
-    pub(crate) number: u32,
-}
 
 impl Key {
     fn hash(self) -> usize {

@@ -8,9 +8,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::tree::Node;
+use super::node::Node;
 use crate::measure::shared::{SharedRef, SharedU64};
-use crate::measure::{sampling, untimed};
 
 /// Entries that are sorted at a time: a kilobyte.
 const ENTRIES: usize = 64;
@@ -42,9 +41,9 @@ impl Log {
         }
     }
 
-    /// Adds an instance.
+    /// Adds an instance. `consider` is called now and then for nodes that got some.
     #[inline(always)]
-    pub(crate) fn add(&self, node: &'static Node, ticks: u64) {
+    pub(crate) fn add(&self, node: &'static Node, ticks: u64, consider: fn(&'static Node)) {
         let used = self.used.load(Ordering::Relaxed);
         match self.entries.get(used) {
             Some(entry) => {
@@ -52,16 +51,15 @@ impl Log {
                 entry.ticks.set(ticks);
                 self.used.store(used + 1, Ordering::Relaxed);
             }
-            None => self.sort_and_add(node, ticks),
+            None => self.sort_and_add(node, ticks, consider),
         }
     }
 
     #[inline(never)]
-    fn sort_and_add(&self, node: &'static Node, ticks: u64) {
+    fn sort_and_add(&self, node: &'static Node, ticks: u64, consider: fn(&'static Node)) {
         for (node, ticks) in self.entries() {
             node.instances.add(ticks);
-            untimed::consider(node);
-            sampling::consider(node);
+            consider(node);
         }
         self.used.store(0, Ordering::Relaxed);
         node.instances.add(ticks);

@@ -1,10 +1,13 @@
 //! The call paths of a thread: a tree of nodes, each with the times and distributions of a
-//! region that was reached by one path. The node of a reached region is found by `index`.
+//! region that was reached by one path. `tree` has the nodes, and finds the node of a reached
+//! region by `index`.
 
 pub(crate) mod distribution;
 pub(crate) mod hash;
 mod index;
 pub(crate) mod log;
+pub(crate) mod node;
+mod span;
 pub(crate) mod team_sizes;
 pub(crate) mod totals;
 pub(crate) mod tree;

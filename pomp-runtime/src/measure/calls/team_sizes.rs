@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::tree::{Node, Span};
+use super::span::Span;
 use crate::measure::pause;
 use crate::measure::shared::{SharedRef, SharedU64, leak};
 
@@ -18,10 +18,22 @@ pub(crate) struct TeamSize {
     pub(crate) ends: SharedU64,
     /// Those whose members were passed over, and their ticks from fork to join.
     pub(crate) passed: Span,
-    pub(crate) next: SharedRef<TeamSize>,
+    next: SharedRef<TeamSize>,
 }
 
-impl Node {
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct TeamSizes {
+    first: SharedRef<TeamSize>,
+    /// The time of the latest join, in ticks.
+    pub(crate) last_join: SharedU64,
+}
+
+impl TeamSizes {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static TeamSize> {
+        std::iter::successors(self.first.get(), |record| record.next.get())
+    }
+
     /// A team of this size that the fork node had was joined `at` this time. `latest_end` is the
     /// time at which the part of the last member ended; it is used only if the barrier has no
     /// events of its own.
@@ -49,8 +61,7 @@ impl Node {
     /// The mean ticks of the teams whose members were passed over; none if there were fewer than
     /// `fewest`.
     pub(crate) fn passed_ticks(&self, fewest: u64) -> Option<u64> {
-        let sizes = std::iter::successors(self.teams.get(), |record| record.next.get());
-        let (count, ticks) = sizes.fold((0, 0), |(count, ticks), record| {
+        let (count, ticks) = self.iter().fold((0, 0), |(count, ticks), record| {
             let passed = &record.passed;
             (count + passed.count.get(), ticks + passed.ticks.get())
         });
@@ -58,7 +69,7 @@ impl Node {
     }
 
     fn team_size(&self, size: u32) -> Option<&'static TeamSize> {
-        let first = self.teams.get();
+        let first = self.first.get();
         let mut at = first;
         while let Some(record) = at {
             if record.size.load(Ordering::Relaxed) == size {
@@ -71,7 +82,7 @@ impl Node {
             ..TeamSize::default()
         })?;
         record.next.set(first);
-        self.teams.set(Some(record));
+        self.first.set(Some(record));
         Some(record)
     }
 }

@@ -2,7 +2,7 @@
 
 use profile::region_kind::PseudoRegion;
 
-use super::tree::Node;
+use super::node::Node;
 use crate::measure::memory;
 
 /// Count and ticks.

@@ -5,7 +5,6 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::tree::Node;
 use crate::measure::shared::{SharedRef, SharedU64, leak};
 
 /// Members whose records are made at once.
@@ -50,28 +49,12 @@ pub(crate) struct Late {
 /// A place where another thread held the lock or critical section.
 #[derive(Debug, Default)]
 pub(crate) struct Holder {
-    /// The node of the holder, in another thread's tree.
-    pub(crate) node: SharedRef<Node>,
+    /// The address of the holder's node, in another thread's tree.
+    pub(crate) node: AtomicUsize,
     pub(crate) times: SharedU64,
     /// Ticks waited for it.
     pub(crate) ticks: SharedU64,
     next: SharedRef<Holder>,
-}
-
-impl Node {
-    /// The record, made if there is none; none if memory is short.
-    #[inline]
-    pub(crate) fn waits(&self) -> Option<&'static NodeWaits> {
-        if self.waits.get().is_none() {
-            self.waits.set(leak(NodeWaits::default()));
-        }
-        self.waits.get()
-    }
-
-    /// The record, if there is one.
-    pub(crate) fn known_waits(&self) -> Option<&'static NodeWaits> {
-        self.waits.get()
-    }
 }
 
 impl NodeWaits {
@@ -99,15 +82,18 @@ impl NodeWaits {
         (0..).zip(all).filter(|(_, late)| late.times.get() > 0)
     }
 
-    /// Another thread held it, at this node of its own, for `ticks` of the wait.
-    pub(crate) fn add_holder(&self, node: &'static Node, ticks: u64) {
-        let known = self.holders().find(|holder| holder.node.is(node));
+    /// Another thread held it, at the node of its own with this address, for `ticks` of the wait.
+    pub(crate) fn add_holder(&self, node: usize, ticks: u64) {
+        let is_at = |holder: &&Holder| holder.node.load(Ordering::Relaxed) == node;
+        let known = self.holders().find(is_at);
         let holder = known.or_else(|| {
             if self.holders().count() >= MOST_HOLDERS {
                 return None;
             }
-            let holder = leak(Holder::default())?;
-            holder.node.set(Some(node));
+            let holder = leak(Holder {
+                node: AtomicUsize::new(node),
+                ..Holder::default()
+            })?;
             holder.next.set(self.holders.get());
             self.holders.set(Some(holder));
             Some(holder)

@@ -11,12 +11,6 @@
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::session::tell;
-use super::waits;
-use crate::measure::frame::{Frame, Role};
-use crate::measure::region::Region;
-use crate::measure::thread::Thread;
-
 /// An event, with its number in the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -86,7 +80,7 @@ impl Activity {
         }
     }
 
-    fn begin(self) -> Event {
+    pub(super) fn begin(self) -> Event {
         match self {
             Self::ImplicitBarrier => Event::BeginImplicitBarrier,
             Self::Barrier => Event::BeginBarrier,
@@ -100,7 +94,7 @@ impl Activity {
         }
     }
 
-    fn end(self) -> Event {
+    pub(super) fn end(self) -> Event {
         match self {
             Self::ImplicitBarrier => Event::EndImplicitBarrier,
             Self::Barrier => Event::EndBarrier,
@@ -112,44 +106,5 @@ impl Activity {
             Self::AtomicWait => Event::EndAtomicWait,
             Self::TaskCreation => Event::EndTaskCreation,
         }
-    }
-}
-
-/// What a frame is in the middle of.
-fn activity(frame: &Frame) -> Option<Activity> {
-    Activity::of(frame.region()?.kind, frame.phase())
-}
-
-/// The frame of a region on top is in a new phase.
-pub(crate) fn phase_began(thread: &Thread, region: &'static Region) {
-    let top = thread.top().filter(|top| match top.role() {
-        Role::Base | Role::Fork => false,
-        _ => top.region().is_some_and(|own| std::ptr::eq(own, region)),
-    });
-    let Some(top) = top else { return };
-    if let Some(activity) = activity(top)
-        && waits::begins(thread, top, activity)
-    {
-        tell(activity.begin());
-    }
-    waits::enter(top);
-}
-
-/// The phase of the frame on top is about to end.
-pub(crate) fn phase_ends(frame: &Frame) {
-    waits::leave(frame);
-    if let Some(activity) = activity(frame)
-        && waits::ends(frame)
-    {
-        tell(activity.end());
-    }
-}
-
-/// The frame on top is about to be closed by the exit of one around it.
-pub(crate) fn is_skipped(frame: &Frame) {
-    match frame.role() {
-        Role::Fork => tell(Event::Join),
-        Role::Base => {}
-        _ => phase_ends(frame),
     }
 }

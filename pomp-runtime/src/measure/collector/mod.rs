@@ -5,7 +5,8 @@
 //! ```text
 //! requests    the messages of `__omp_collector_api`, and their answers
 //! session     started, paused, who is called back
-//! events      the 24 events: which a thread's frames are in the middle of
+//! events      the 24 events, and which of them a construct is in the middle of
+//! phases      reports these of a thread's frames
 //! waits       ids of waits; waits where nobody is in the way
 //! states      the 11 states, and what is waited for, read off the frames
 //! ```
@@ -15,6 +16,7 @@
 //! there is a session.
 
 pub(crate) mod events;
+pub(crate) mod phases;
 pub(crate) mod requests;
 mod session;
 mod states;

@@ -13,22 +13,9 @@
 use std::ffi::c_int;
 use std::ptr::{read_unaligned, write_unaligned};
 
-use super::session;
+use super::session::{self, Code};
 use super::states;
 use crate::measure::thread;
-
-/// An error code, with its number in the interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Code {
-    Ok = 0,
-    /// The memory of the request is too short, or its content makes no sense.
-    Error = 1,
-    Unknown = 2,
-    SequenceError = 4,
-    /// The answer does not fit; how much it needs is said.
-    MemoryTooSmall = 7,
-}
 
 /// The size of a message without memory.
 const HEADER: usize = 16;

@@ -8,13 +8,25 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use super::events::{Event, LAST};
-use super::requests::Code;
 use crate::measure::mutex::lock;
 use crate::measure::shared::{SharedRef, leak};
 use crate::measure::{attention, errno};
 
 /// A collector's function, called in the thread of the event.
 pub(super) type Callback = extern "C" fn(c_int);
+
+/// How a request is answered: an error code with its number in the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Code {
+    Ok = 0,
+    /// The memory of the request is too short, or its content makes no sense.
+    Error = 1,
+    Unknown = 2,
+    SequenceError = 4,
+    /// The answer does not fit; how much it needs is said.
+    MemoryTooSmall = 7,
+}
 
 /// What requests change.
 #[derive(Debug)]

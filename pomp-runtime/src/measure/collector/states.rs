@@ -11,7 +11,7 @@
 use profile::region_kind::{PseudoRegion, Whose};
 
 use super::events::Activity;
-use super::waits::Kind;
+use crate::measure::collector_counts::Kind;
 use crate::measure::frame::{Frame, Role};
 use crate::measure::thread::Thread;
 

@@ -4,26 +4,15 @@
 //! The id of a wait is a number of the thread's own for each kind, which grows with
 //! each wait. All of this is kept while a session lasts, and not without one.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::events::{Activity, Event};
 use super::session::{is_listening, number, tell};
+use crate::measure::collector_counts::{Kind, Occupants, WaitCounts};
 use crate::measure::frame::Frame;
-use crate::measure::shared::SharedU64;
 use crate::measure::thread::{self, Thread};
-
-/// A kind of wait that has ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    ImplicitBarrier = 0,
-    Barrier = 1,
-    Lock = 2,
-    Critical = 3,
-    Ordered = 4,
-    Atomic = 5,
-}
 
 impl Kind {
     pub(super) fn of(activity: Activity) -> Option<Self> {
@@ -45,33 +34,7 @@ impl Kind {
     }
 }
 
-/// What is kept of a thread's waits.
-#[derive(Debug)]
-pub(crate) struct WaitCounts {
-    /// How many there were of each kind.
-    counts: [SharedU64; 6],
-    /// Address of the frame that could wait and does not; 0 if there is none.
-    passing: SharedU64,
-    /// The construct that combines its parts of a reduction, by its begin, and the phase
-    /// that it is in meanwhile; 0 if none did.
-    reducing: [SharedU64; 2],
-    /// 1 while the end of idleness is reported.
-    is_waking: SharedU64,
-    /// The session in which the thread was reported to be idle; 0 if in none.
-    was_idle: SharedU64,
-}
-
 impl WaitCounts {
-    pub(crate) const fn new() -> Self {
-        Self {
-            counts: [const { SharedU64::new(0) }; 6],
-            passing: SharedU64::new(0),
-            reducing: [const { SharedU64::new(0) }; 2],
-            is_waking: SharedU64::new(0),
-            was_idle: SharedU64::new(0),
-        }
-    }
-
     /// The id of the latest wait of a kind; 0 if there was none in a session.
     pub(super) fn id(&self, kind: Kind) -> u64 {
         self.counts[kind as usize].get()
@@ -98,16 +61,7 @@ fn address(frame: &Frame) -> u64 {
     std::ptr::from_ref(frame).addr() as u64
 }
 
-/// How many threads are in a region that is for one at a time. The upper half is the number of the
-/// session, since a session that sees a thread enter may be over before the thread leaves.
-#[derive(Debug, Default)]
-pub(crate) struct Occupants(AtomicU64);
-
 impl Occupants {
-    pub(crate) const fn none() -> Self {
-        Self(AtomicU64::new(0))
-    }
-
     fn count(word: u64) -> u32 {
         match word >> 32 == u64::from(number()) {
             true => word as u32,

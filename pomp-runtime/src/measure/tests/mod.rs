@@ -19,7 +19,7 @@ use super::clock::Scale;
 use super::region::Region;
 use super::region::tests::region;
 use super::state;
-use super::team::Team;
+use super::team_record::Team;
 use super::thread::Thread;
 use crate::result::merge::{Ending, Snapshot, merge};
 use profile::event::Event;

@@ -3,10 +3,9 @@
 use profile::model::Row;
 
 use super::*;
-use crate::measure::passed_members::TeamHandle;
 use crate::measure::sampling;
 use crate::measure::sampling::teams_to_pass_over;
-use crate::measure::team_lookup::TeamPath;
+use crate::measure::team_record::{TeamHandle, TeamPath};
 use Event::*;
 
 /// Reports an event as the probes do.

@@ -1,8 +1,7 @@
 //! Teams: which members belong to which team, and the times to start and to end teams.
 
 use super::*;
-use crate::measure::passed_members::TeamHandle;
-use crate::measure::team_lookup::TeamPath;
+use crate::measure::team_record::{TeamHandle, TeamPath};
 use Event::*;
 
 /// The initial thread and some that work for it.

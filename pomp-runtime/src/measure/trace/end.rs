@@ -1,27 +1,17 @@
 //! The end of a trace: open frames are closed as the profile closes them, and the file becomes
 //! complete.
 
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use trace::clock::Pair;
 use trace::record::Op;
 
 use super::hooks::LockRecord;
-use super::{ON, writer};
+use super::writer::{self, Finished};
 use crate::measure::open_frames::open_frames;
 use crate::measure::pause;
 use crate::measure::thread::Thread;
-
-/// A trace that is complete.
-#[derive(Debug)]
-pub(crate) struct Finished {
-    pub(crate) path: PathBuf,
-    /// Events that are not in it.
-    pub(crate) dropped: u64,
-    /// Pages of the beginning that are not in it.
-    pub(crate) replaced: u64,
-}
+use crate::measure::trace_stream::ON;
 
 /// Closes the open frames of all threads, which stand still or record no more.
 pub(crate) fn close(threads: &[&'static Thread], at: u64) {

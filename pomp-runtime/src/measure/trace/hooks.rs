@@ -7,8 +7,7 @@ use trace::record::{NO_REGION, Op, RECURSIVE, TRUNCATED, head, near_chunk};
 use trace::schedule::How;
 
 use super::paths;
-use crate::measure::calls::tree::{Node, Origin};
-use crate::measure::chunks::Chunk;
+use crate::measure::calls::node::{Node, Origin};
 use crate::measure::counters;
 use crate::measure::frame::{Frame, Role};
 use crate::measure::region::Region;
@@ -23,6 +22,17 @@ pub(crate) struct LockRecord {
     pub(crate) start: u64,
     pub(crate) address: usize,
     pub(crate) is_cut: bool,
+}
+
+/// A new chunk, as a call of the program reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    /// Iterations of the chunk before.
+    pub(crate) length: u64,
+    /// How far the new one is from the end of the one before.
+    pub(crate) gap: i64,
+    /// The first iteration of the new one.
+    pub(crate) first: u64,
 }
 
 /// A loop as a thread meets it.

@@ -7,93 +7,19 @@
 
 mod end;
 mod hooks;
-mod pages;
 mod paths;
 mod writer;
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
-use trace::layout::{PAYLOAD_WORDS, label};
+use trace::layout::PAYLOAD_WORDS;
 use trace::record::{Op, TICKS_LIMIT, head, timed};
 
-use crate::measure::shared::{SharedRef, SharedU64};
 use crate::measure::thread::Thread;
-pub(crate) use end::{Finished, close, finish, write_so_far};
-pub(crate) use hooks::{LockRecord, LoopRecord};
-use pages::Page;
-pub(crate) use writer::{Options, Writer, locked, number, prepare, start_anew, write};
-
-/// Whether the events of new threads are traced.
-static ON: AtomicBool = AtomicBool::new(false);
-/// Number of the next stream.
-static NEXT: AtomicU32 = AtomicU32::new(0);
-
-/// What one thread traces.
-#[derive(Debug)]
-pub(crate) struct Stream {
-    is_on: AtomicBool,
-    number: AtomicU32,
-    /// The page that is written to; none at first, and while no page is free.
-    page: SharedRef<Page>,
-    /// Words of it that are used.
-    used: AtomicUsize,
-    /// Time of the last record, in ticks.
-    last: SharedU64,
-    /// Pages so far.
-    sequence: SharedU64,
-    /// Events that were not recorded.
-    dropped: SharedU64,
-    /// Labels that were given out.
-    labels: SharedU64,
-}
-
-impl Stream {
-    pub(crate) const fn new() -> Self {
-        Self {
-            is_on: AtomicBool::new(false),
-            number: AtomicU32::new(0),
-            page: SharedRef::none(),
-            used: AtomicUsize::new(0),
-            last: SharedU64::new(0),
-            sequence: SharedU64::new(0),
-            dropped: SharedU64::new(0),
-            labels: SharedU64::new(0),
-        }
-    }
-
-    /// A thread begins to use this, if traces are wanted.
-    pub(crate) fn open(&self) {
-        if ON.load(Ordering::Relaxed) && !self.is_on() {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            self.number.store(number, Ordering::Relaxed);
-            self.is_on.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Whether events are traced.
-    #[inline(always)]
-    pub(crate) fn is_on(&self) -> bool {
-        self.is_on.load(Ordering::Relaxed)
-    }
-
-    /// A label that nothing else has.
-    pub(crate) fn label(&self) -> u64 {
-        self.labels.add(1);
-        label(
-            u64::from(self.number.load(Ordering::Relaxed)),
-            self.labels.get(),
-        )
-    }
-
-    /// Gives the page away.
-    fn hand_over(&self) {
-        if let Some(page) = self.page.get() {
-            self.page.set(None);
-            page.close(self.used.load(Ordering::Relaxed));
-            pages::hand_over(page);
-        }
-    }
-}
+use crate::measure::trace_pages;
+pub(crate) use end::{close, finish, write_so_far};
+pub(crate) use hooks::{Chunk, LockRecord, LoopRecord};
+pub(crate) use writer::{Finished, Writer, locked, number, prepare, start_anew, write};
 
 impl Thread {
     /// Appends a record.
@@ -140,7 +66,7 @@ impl Thread {
     fn next_page(&'static self, at: u64) -> bool {
         let stream = &self.trace;
         stream.hand_over();
-        let Some(page) = pages::take() else {
+        let Some(page) = trace_pages::take() else {
             return false;
         };
         page.begin(
@@ -167,18 +93,5 @@ impl Thread {
             let (operands, region, phase) = hooks::context(frame);
             self.trace.append(head(Op::Open, phase, region), &operands);
         }
-    }
-}
-
-impl Stream {
-    /// Appends words, which fit.
-    fn append(&self, first: u64, rest: &[u64]) {
-        let used = self.used.load(Ordering::Relaxed);
-        let Some(page) = self.page.get() else { return };
-        let words = page.words().iter().skip(used);
-        for (word, value) in words.zip(std::iter::once(&first).chain(rest)) {
-            word.store(*value, Ordering::Relaxed);
-        }
-        self.used.store(used + 1 + rest.len(), Ordering::Release);
     }
 }

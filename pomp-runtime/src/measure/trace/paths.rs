@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-use crate::measure::calls::tree::{Node, Origin};
+use crate::measure::calls::node::{Node, Origin};
 use crate::measure::errno;
 use crate::measure::mutex::lock;
 

@@ -18,12 +18,13 @@ use trace::layout::{
 };
 use trace::record::{Op, Record};
 
-use super::end::Finished;
-use super::pages::{self, Page};
-use super::{ON, paths};
+use super::paths;
+use crate::measure::config::TraceOptions;
 use crate::measure::mutex::lock;
 use crate::measure::own_file::OwnFile;
 use crate::measure::thread::Thread;
+use crate::measure::trace_pages::{self, Page};
+use crate::measure::trace_stream::ON;
 use crate::measure::{clock, counters, errno, facts, message, region, rights};
 
 /// Fewest slots of a file, whatever the limit: header, definitions, and pages.
@@ -32,21 +33,10 @@ const FEWEST_SLOTS: u64 = 8;
 /// Most slots that are kept for definitions that come late.
 const LATE_SLOTS: u64 = 16;
 
-/// What the user asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Options {
-    /// Limit of the file's size in bytes.
-    pub(crate) limit: u64,
-    /// Limit of the memory for pages in bytes.
-    pub(crate) memory: u64,
-    /// Whether the last events are kept, if not all can be.
-    pub(crate) keeps_last: bool,
-}
-
 /// The file and what is in it.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
-    options: Option<(Options, SaveOptions)>,
+    options: Option<(TraceOptions, SaveOptions)>,
     file: Option<(OwnFile, PathBuf)>,
     /// Set when the system refused something.
     has_failed: bool,
@@ -69,6 +59,16 @@ pub(crate) struct Writer {
     bytes: Vec<u8>,
 }
 
+/// A trace that is complete.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) path: PathBuf,
+    /// Events that are not in it.
+    pub(crate) dropped: u64,
+    /// Pages of the beginning that are not in it.
+    pub(crate) replaced: u64,
+}
+
 /// The number of the file, plus one; 0 if there is none.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
@@ -80,8 +80,8 @@ pub(crate) fn locked() -> MutexGuard<'static, Option<Writer>> {
 }
 
 /// Events are traced from now on.
-pub(crate) fn prepare(options: &Options, files: SaveOptions, start: Pair) {
-    pages::limit(options.memory);
+pub(crate) fn prepare(options: &TraceOptions, files: SaveOptions, start: Pair) {
+    trace_pages::limit(options.memory);
     *locked() = Some(Writer {
         options: Some((options.clone(), files)),
         start,
@@ -94,7 +94,7 @@ pub(crate) fn prepare(options: &Options, files: SaveOptions, start: Pair) {
 
 /// A forked child has a trace of its own.
 pub(crate) fn start_anew(writer: &mut Option<Writer>) {
-    pages::start_anew();
+    trace_pages::start_anew();
     paths::locked().clear();
     NUMBER.store(0, Ordering::Relaxed);
     if let Some(parent) = writer {
@@ -186,7 +186,7 @@ fn opened(file: &OwnFile) -> io::Result<&File> {
 
 impl Writer {
     fn write_full(&mut self) {
-        for page in pages::take_full() {
+        for page in trace_pages::take_full() {
             let is_written = self.write_pages([page]);
             if !is_written {
                 self.discarded += events(page);

@@ -5,17 +5,16 @@
 
 use std::cell::Cell;
 
-use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::region_kind::RegionKind;
 
-use super::super::pomp::report;
+use super::super::own;
 use super::runtime::asked;
-use super::shapes::{tell, top_of};
+use super::shapes::tell;
 use super::site;
 use super::table::Entry;
+use super::unmarked::{is_head, leave_loop, leave_single};
 use crate::measure::frame::Role;
-use crate::measure::region::Region;
 use crate::measure::thread::Thread;
-use profile::event::Event;
 
 type Ask = unsafe extern "C-unwind" fn() -> usize;
 
@@ -65,7 +64,7 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
     _padding: usize,
     caller: usize,
 ) -> usize {
-    if super::own::holds(caller) {
+    if own::holds(caller) {
         return asked::thread_num();
     }
     // SAFETY: the runtime's function of this name takes nothing.
@@ -78,7 +77,7 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
         tell::<E>(call, |thread, region| {
             if is_in_team(thread) {
                 leave_loop(thread);
-                super::shapes::leave_single(thread);
+                leave_single(thread);
                 E::before(thread, region);
             }
         });
@@ -103,22 +102,4 @@ fn is_in_team(thread: &'static Thread) -> bool {
         frame = open.below();
     }
     false
-}
-
-/// Whether a region is a loop that was found by these calls.
-pub(super) fn is_head(region: &'static Region) -> bool {
-    region.kind == RegionKind::Loop && region.descriptor.schedule.is_some()
-}
-
-/// Ends the loop on top of the stack, if there is one. No call marks the end of such a loop. It is
-/// over when something comes that cannot be inside the loop.
-pub(super) fn leave_loop(thread: &'static Thread) {
-    let region = top_of(thread, RegionKind::Loop).filter(|region| is_head(region));
-    if let Some(region) = region
-        && thread
-            .top()
-            .is_some_and(|top| top.phase() == PseudoRegion::Body)
-    {
-        report(Event::LoopExit, thread, region);
-    }
 }

@@ -8,7 +8,7 @@
 //! tasks     entries that make tasks
 //! locks     lock routines
 //! heads     loops that are known by what is asked at their head
-//! own       calls that come from our own code
+//! unmarked  constructs whose end no call marks: these loops, and single
 //! site      what is known of a call by where it stands: region, function of the runtime
 //! runtime   the runtimes in this process, and which of them a module calls
 //! ```
@@ -19,13 +19,13 @@
 
 mod heads;
 mod locks;
-pub(super) mod own;
 mod runtime;
 mod shapes;
 mod site;
 mod table;
 mod tasks;
 mod teams;
+mod unmarked;
 
 pub use heads::{head_begins, head_ends};
 pub use locks::{lock_call, lock_set, lock_test, lock_unset};

@@ -1,16 +1,15 @@
 //! The shapes of entries: what is done around the call of the runtime's function.
 
-use std::cell::Cell;
-
-use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::region_kind::RegionKind;
 
 use super::super::boundary::event_of;
 use super::super::pomp::report;
-use super::heads::leave_loop;
 use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
-use crate::measure::clock::now;
-use crate::measure::frame::Frame;
+use super::unmarked::{
+    begin_barrier_of_single, leave_loop, leave_single, pass_single, top_kind, top_of,
+    waits_at_its_end,
+};
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -148,14 +147,9 @@ pub unsafe extern "C-unwind" fn single<E: Entry>(
             report(Event::SingleExit, thread, region)
         });
     } else {
-        after::<E>(call, |_, _| PASSED.set(now()));
+        after::<E>(call, |_, _| pass_single());
     }
     result
-}
-
-thread_local! {
-    /// When this thread passed the latest single construct that it does not execute.
-    static PASSED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The address by which a call is known.
@@ -243,22 +237,13 @@ fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
     None
 }
 
-fn top_kind(thread: &'static Thread) -> Option<RegionKind> {
-    Some(thread.top()?.region()?.kind)
-}
-
-pub(super) fn top_of(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
-    thread.top()?.region().filter(|region| region.kind == kind)
-}
-
 impl Of {
     const fn is_barrier(self) -> bool {
         matches!(self, Self::Call(name) if matches!(name.as_bytes(), b"barrier"))
     }
 }
 
-/// Whether an entry ends a single construct that is still open. No call marks the end of a single
-/// construct. It is over when something comes that cannot be inside it.
+/// Whether an entry ends a single construct that is still open.
 const fn ends_single(of: Of) -> bool {
     match of {
         Of::Call(name) => matches!(
@@ -266,45 +251,5 @@ const fn ends_single(of: Of) -> bool {
             b"barrier" | b"for" | b"sections" | b"single"
         ),
         _ => false,
-    }
-}
-
-/// The longest time, in ticks, that a thread without work takes from a single construct that it
-/// does not execute to the barrier at its end. If the time is longer, the thread has worked after
-/// the construct.
-const AT_ONCE: u64 = 2_000;
-
-/// Whether the barrier that this thread comes to is the one at the end of the single construct on
-/// top.
-fn waits_at_its_end(thread: &'static Thread) -> bool {
-    let Some(top) = thread.top() else {
-        return false;
-    };
-    top.phase() == PseudoRegion::Body || now().wrapping_sub(PASSED.get()) < AT_ONCE
-}
-
-fn begin_barrier_of_single(thread: &'static Thread) {
-    let Some(single) = top_of(thread, RegionKind::Single) else {
-        return;
-    };
-    if thread.top().map(Frame::phase) == Some(PseudoRegion::Body) {
-        report(Event::SingleEnd, thread, single);
-    }
-    report(Event::ImplicitBarrierEnter, thread, single);
-}
-
-/// Ends the single construct on top, if there is one. For a thread that does not execute it, the
-/// construct ended when the thread passed it.
-pub(super) fn leave_single(thread: &'static Thread) {
-    let Some((top, single)) = thread.top().zip(top_of(thread, RegionKind::Single)) else {
-        return;
-    };
-    let passed = PASSED.get();
-    match top.phase() {
-        PseudoRegion::Body => {
-            report(Event::SingleEnd, thread, single);
-            report(Event::SingleExit, thread, single);
-        }
-        _ => thread.report(Event::SingleExit, single, || passed),
     }
 }

@@ -11,6 +11,7 @@ use profile::model::Code;
 use profile::region_kind::RegionKind;
 
 use super::super::by_address::{self, Book, Table};
+use super::super::own;
 use super::super::task_functions::TaskFunction;
 use super::runtime::{self, Runtime};
 use super::table::Of;
@@ -62,8 +63,8 @@ static BOOK: Mutex<Book<(usize, usize), Site>> = Mutex::new(Book::new());
 /// to where we called the body. Such a call is known by the body.
 #[inline(always)]
 pub(super) fn of_caller(caller: usize) -> usize {
-    match super::own::holds(caller) {
-        true => super::own::body(),
+    match own::holds(caller) {
+        true => own::body(),
         false => caller,
     }
 }
@@ -135,7 +136,7 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
         // The return address may be that of the next line, or of another function.
         let offset = match of {
             Of::Body(_) => address,
-            _ if address == super::own::body() => address,
+            _ if address == own::body() => address,
             _ => address.wrapping_sub(1),
         };
         call.region = region_type(of).and_then(|region_type| {

@@ -6,15 +6,14 @@ use std::cell::Cell;
 use std::ffi::c_void;
 
 use super::super::boundary::event_of;
-use super::heads::leave_loop;
-use super::own;
+use super::super::own;
 use super::runtime::Runtime;
-use super::shapes::leave_single;
 use super::site::{self, Call};
 use super::table::{Entry, row::Row};
+use super::unmarked::{leave_loop, leave_single};
 use crate::measure::clock::now;
 use crate::measure::region::Region;
-use crate::measure::team::Team;
+use crate::measure::team_record::Team;
 use crate::measure::thread::Thread;
 
 type Body = unsafe extern "C-unwind" fn(*mut c_void);

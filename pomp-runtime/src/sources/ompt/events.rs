@@ -15,7 +15,7 @@ use super::tasks;
 use super::tell::{Address, MEMBER, PUT_OFF, PutOff, catch_up, open, tell, tell_at, tell_open};
 use crate::measure::clock::now;
 use crate::measure::frame::Role;
-use crate::measure::team::Team;
+use crate::measure::team_record::Team;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 

@@ -29,12 +29,12 @@ pub(super) fn body() -> usize {
 /// Notes that this thread executes a body from now on. Returns the body around it, to be set again
 /// later.
 #[inline(always)]
-pub(in crate::sources) fn enter(body: usize) -> usize {
+pub(super) fn enter(body: usize) -> usize {
     BODY.replace(body)
 }
 
 /// Notes that the body is over.
 #[inline(always)]
-pub(in crate::sources) fn leave(around: usize) {
+pub(super) fn leave(around: usize) {
     BODY.set(around);
 }

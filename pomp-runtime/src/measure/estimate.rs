@@ -1,0 +1,95 @@
+//! The estimated time of instances that were passed over, as it follows from a sample.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use profile::overheads::within_measured_time;
+use profile::region_kind::PseudoRegion;
+
+use super::sample::{PARTS, Sample};
+use super::sampling::cost_of_pair;
+use crate::measure::calls::node::Node;
+
+/// The possible error of the cost of timing that is left out, as a part of that cost. Timing adds
+/// between half and all of the cost of a pair of events; three quarters are left out.
+const TIMING_ERROR: f64 = 1.0 / 3.0;
+
+/// Whether the cost of timing is left out of the time of instances that are passed over.
+static LEAVES_OUT_TIMING: AtomicBool = AtomicBool::new(false);
+
+/// Leaves the cost of timing out of the time of instances that are passed over.
+pub(crate) fn leave_out_timing() {
+    LEAVES_OUT_TIMING.store(true, Ordering::Relaxed);
+}
+
+/// The cost of timing that is left out of a part of an instance, in ticks.
+fn timing() -> f64 {
+    match LEAVES_OUT_TIMING.load(Ordering::Relaxed) {
+        true => within_measured_time(u128::from(cost_of_pair())) as f64,
+        false => 0.0,
+    }
+}
+
+/// The estimated time of instances that were passed over, in ticks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passed {
+    pub(crate) parts: [u64; PARTS],
+    /// Half of the interval that holds the whole in 95 % of all cases.
+    pub(crate) error: u64,
+}
+
+impl Sample {
+    /// The estimated ticks that `passed` instances spent in one of their parts.
+    pub(crate) fn part_of_passed(&self, part: PseudoRegion, passed: u64) -> u64 {
+        let weights = self.weights.get().max(1.0);
+        let mean = self.weighted[part as usize].get() / weights - timing();
+        (mean.max(0.0) * passed as f64) as u64
+    }
+
+    /// The error of `part_of_passed` for `passed` instances, in ticks.
+    pub(crate) fn error_of_passed(&self, passed: u64) -> u64 {
+        ((self.half_interval() + timing() * TIMING_ERROR) * passed as f64) as u64
+    }
+
+    /// The estimated time of `passed` instances of a node that were passed over.
+    pub(crate) fn of_passed(&self, node: &Node, passed: u64) -> Passed {
+        let weights = self.weights.get();
+        if weights < 1.0 {
+            return Passed::default();
+        }
+        let timing = timing();
+        let timed_parts = match node.parts().len() {
+            1 => 1,
+            several => several - 1,
+        };
+        let main = PseudoRegion::Main as usize;
+        let mut mean = [0.0; PARTS];
+        for part in node.parts().iter().map(|part| *part as usize) {
+            mean[part] = (self.weighted[part].get() / weights - timing).max(0.0);
+        }
+        if node.parts().len() > 1 {
+            mean[main] = mean.iter().sum::<f64>() - mean[main];
+        }
+        let number = passed as f64;
+        let most = self.between.get() as f64;
+        let share = (most / (mean[main] * number).max(1.0)).min(1.0);
+        // More instances make the statistical error smaller, but not the error of timing.
+        let error = self.half_interval() + timing * TIMING_ERROR * timed_parts as f64;
+        Passed {
+            parts: mean.map(|mean| (mean * number * share) as u64),
+            error: (error * number * share) as u64,
+        }
+    }
+
+    /// Half of the interval that holds the mean in 95 % of all cases, in ticks. If the weights
+    /// differ, the mean is as uncertain as that of a smaller number of instances with equal weights
+    /// (Kish's effective sample size).
+    fn half_interval(&self) -> f64 {
+        const NINETY_FIVE: f64 = 1.96;
+        let drawn = self.drawn.get().max(1.0);
+        let mean = self.ticks.get() / drawn;
+        let variance = (self.squares.get() / drawn - mean * mean).max(0.0);
+        let weights = self.weights.get();
+        let number = weights * weights / self.squared_weights.get().max(1.0);
+        NINETY_FIVE * (variance / number.max(1.0)).sqrt()
+    }
+}

@@ -1,0 +1,128 @@
+//! What a thread holds, and the latest times that it held something: locks, and critical sections.
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use super::shared::{SharedRef, SharedU64};
+use crate::measure::calls::node::Node;
+
+/// A lock that a thread holds, or an entry that is free for the next.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// Address of the lock; 0 if the entry is free.
+    pub(super) address: AtomicUsize,
+    /// How often it is set, for locks that nest.
+    pub(super) depth: AtomicU32,
+    pub(super) node: SharedRef<Node>,
+    pub(super) start: SharedU64,
+    pub(super) acquired: SharedU64,
+    /// For how many instances this one stands, if only some are timed.
+    pub(super) weight: SharedU64,
+    pub(super) next: SharedRef<Held>,
+}
+
+impl Held {
+    pub(crate) fn address(&self) -> usize {
+        self.address.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn next(&self) -> Option<&'static Held> {
+        self.next.get()
+    }
+
+    /// Node, begin of the call and time of acquisition, if it is held.
+    pub(crate) fn holding(&self) -> Option<(&'static Node, u64, u64)> {
+        let is_held = self.address.load(Ordering::Acquire) != 0;
+        let node = self.node.get().filter(|_| is_held)?;
+        Some((node, self.start.get(), self.acquired.get()))
+    }
+
+    pub(super) fn is_for(&self, address: usize) -> bool {
+        self.address.load(Ordering::Relaxed) == address
+    }
+
+    pub(super) fn change_depth(&self, change: impl FnOnce(u32) -> u32) -> u32 {
+        let depth = change(self.depth.load(Ordering::Relaxed));
+        self.depth.store(depth, Ordering::Relaxed);
+        depth
+    }
+}
+
+/// How many holds are kept.
+const KEPT: usize = 8;
+
+/// The latest times that a thread held something.
+#[derive(Debug)]
+pub(crate) struct Holds {
+    count: AtomicUsize,
+    latest: [Hold; KEPT],
+}
+
+/// From when to when something was held.
+#[derive(Debug)]
+pub(super) struct Hold {
+    /// What was held, by an address; 0 while the entry is written.
+    guard: AtomicUsize,
+    pub(super) node: SharedRef<Node>,
+    pub(super) from: SharedU64,
+    to: SharedU64,
+}
+
+/// What a thread got, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Got {
+    pub(crate) guard: usize,
+    pub(crate) node: &'static Node,
+    /// When it began to wait, and when it had it.
+    pub(crate) asked: u64,
+    pub(crate) acquired: u64,
+}
+
+impl Holds {
+    pub(crate) const fn new() -> Self {
+        Self {
+            count: AtomicUsize::new(0),
+            latest: [const {
+                Hold {
+                    guard: AtomicUsize::new(0),
+                    node: SharedRef::none(),
+                    from: SharedU64::new(0),
+                    to: SharedU64::new(0),
+                }
+            }; KEPT],
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn add(&self, guard: usize, node: &'static Node, from: u64, to: u64) {
+        let count = self.count.load(Ordering::Relaxed);
+        let hold = &self.latest[count % KEPT];
+        hold.guard.store(0, Ordering::Relaxed);
+        hold.node.set(Some(node));
+        hold.from.set(from);
+        hold.to.set(to);
+        hold.guard.store(guard, Ordering::Release);
+        self.count.store(count.wrapping_add(1), Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn newest(&self) -> &Hold {
+        let count = self.count.load(Ordering::Relaxed);
+        &self.latest[count.wrapping_sub(1) % KEPT]
+    }
+
+    /// The holds of this thread during the wait: the ticks of the overlap, and the node.
+    pub(super) fn overlap(&self, got: Got) -> impl Iterator<Item = (u64, &'static Node)> {
+        self.latest.iter().filter_map(move |hold| {
+            if hold.guard.load(Ordering::Acquire) != got.guard {
+                return None;
+            }
+            let (from, to) = (hold.from.get(), hold.to.get());
+            let node = hold.node.get()?;
+            let is_whole = hold.guard.load(Ordering::Acquire) == got.guard;
+            let overlap = to.min(got.acquired).checked_sub(from.max(got.asked))?;
+            // The hold during which the wait began comes before all others.
+            let first = from <= got.asked;
+            (is_whole && overlap > 0).then_some((if first { u64::MAX } else { overlap }, node))
+        })
+    }
+}

@@ -1,0 +1,359 @@
+//! What a thread keeps of the instances that it passes over: the table of its constructs, the lock
+//! that it holds, and its part in a team.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
+
+use profile::region_kind::PseudoRegion;
+
+use super::region::Region;
+use super::shared::{SharedRef, SharedU64};
+use crate::measure::calls::node::Node;
+use crate::measure::calls::waits::{NodeWaits, SEVERAL};
+
+/// The number of entries in a thread's table of constructs that it passes over.
+const ENTRIES: usize = 64;
+
+/// The constructs that a thread passes over, and the instance that it passes over at the moment.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    /// The mark of the coarse clock when the thread found its place; 0 if it has to find it.
+    pub(super) seen: SharedU64,
+    pub(super) place: SharedU64,
+    /// The construct that is passed over at the moment, if one is.
+    pub(super) open: SharedRef<Region>,
+    pub(super) phase: AtomicU8,
+    /// If the open instance is the execution of a task inside a task creation that is passed over,
+    /// too: the region of the creation, and the place of the creation.
+    pub(super) outer: SharedRef<Region>,
+    outer_place: SharedU64,
+    random: SharedU64,
+    /// How many entries are in use.
+    pub(super) used: SharedU64,
+    /// How many teams the thread forked whose members may be passed over.
+    pub(super) teams: SharedU64,
+    entries: [Entry; ENTRIES],
+}
+
+/// A construct at one place on the call paths.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) region: SharedRef<Region>,
+    pub(super) place: SharedU64,
+    /// How many instances are still to be passed over, and how many were when the node last got its
+    /// count. The difference has been passed over since.
+    left: AtomicU32,
+    armed: AtomicU32,
+    node: SharedRef<Node>,
+    /// Of calls that set locks: the address of the lock, or [`SEVERAL`].
+    guard: AtomicUsize,
+}
+
+impl Entry {
+    const fn new() -> Self {
+        Self {
+            region: SharedRef::none(),
+            place: SharedU64::new(0),
+            left: AtomicU32::new(0),
+            armed: AtomicU32::new(0),
+            node: SharedRef::none(),
+            guard: AtomicUsize::new(0),
+        }
+    }
+
+    pub(super) fn is_of(&self, node: &'static Node) -> bool {
+        self.node.is(node)
+    }
+
+    /// How many instances of a construct at a place are still to be passed over. None if there are
+    /// none, or if this entry belongs to another construct or place.
+    #[inline(always)]
+    fn left_of(&self, region: &'static Region, place: u64) -> Option<u32> {
+        let left = self.left.load(Ordering::Relaxed);
+        (left > 0 && self.region.is(region) && self.place.get() == place).then_some(left)
+    }
+
+    /// Instances that were passed over and that the node has not got yet.
+    fn passed(&self) -> u64 {
+        let left = self.left.load(Ordering::Relaxed);
+        u64::from(self.armed.load(Ordering::Relaxed).wrapping_sub(left))
+    }
+
+    /// Has the next `number` instances passed over.
+    pub(super) fn arm(&self, number: u32) {
+        let waits = self.node.get().and_then(Node::known_waits);
+        let guard = waits.map_or(0, NodeWaits::address);
+        self.guard.store(guard, Ordering::Relaxed);
+        self.left.store(number, Ordering::Relaxed);
+        self.armed.store(number, Ordering::Relaxed);
+    }
+
+    /// Whether the entry stays with its node, although another node needs it. Each such request
+    /// halves the number of instances that are still to be passed over.
+    pub(super) fn is_kept(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        let less = left.div_ceil(2);
+        self.left.store(left - less, Ordering::Relaxed);
+        let armed = self.armed.load(Ordering::Relaxed);
+        self.armed
+            .store(armed.wrapping_sub(less), Ordering::Relaxed);
+        left > 0
+    }
+
+    /// Adds the instances that were passed over to the counts of the node.
+    pub(super) fn settle(&self) {
+        if let Some(node) = self.node.get() {
+            let passed = self.passed();
+            let left = self.left.load(Ordering::Relaxed);
+            self.armed.store(left, Ordering::Relaxed);
+            for part in node.parts() {
+                node.span(*part).count.add(passed);
+            }
+            if let Some(sample) = node.sample() {
+                sample.add_passed(passed);
+            }
+        }
+    }
+}
+
+/// A place on the call paths as a number: the address of a node plus the number of a pseudo-region,
+/// which is less than the size of a node.
+#[inline(always)]
+pub(super) fn place_of(parent: &'static Node, within: u8) -> u64 {
+    std::ptr::from_ref(parent).addr() as u64 + u64::from(within)
+}
+
+impl Sampler {
+    pub(super) const fn new() -> Self {
+        Self {
+            seen: SharedU64::new(0),
+            place: SharedU64::new(0),
+            open: SharedRef::none(),
+            phase: AtomicU8::new(0),
+            outer: SharedRef::none(),
+            outer_place: SharedU64::new(0),
+            random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
+            used: SharedU64::new(0),
+            teams: SharedU64::new(0),
+            entries: [const { Entry::new() }; ENTRIES],
+        }
+    }
+
+    /// The entry that a construct has at a place, if it has one.
+    #[inline(always)]
+    pub(super) fn entry(&self, region: &'static Region, place: u64) -> &Entry {
+        let region = std::ptr::from_ref(region).addr() as u64;
+        &self.entries[((region >> 6) ^ (place >> 7)) as usize % ENTRIES]
+    }
+
+    pub(super) fn entry_of(&self, node: &'static Node) -> Option<&Entry> {
+        let place = place_of(node.parent()?, node.key_within());
+        Some(self.entry(node.region()?, place))
+    }
+
+    /// Gives an entry to a node.
+    pub(super) fn give(&self, entry: &Entry, node: &'static Node) {
+        entry.settle();
+        self.used.add(u64::from(entry.node.get().is_none()));
+        if let Some(parent) = node.parent() {
+            entry.place.set(place_of(parent, node.key_within()));
+        }
+        entry.region.set(node.region());
+        entry.node.set(Some(node));
+    }
+
+    /// How many entries are in use.
+    pub(super) fn used(&self) -> u64 {
+        self.used.get()
+    }
+
+    /// The nodes in the table, each with the number of instances passed over that it has not got
+    /// yet.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (&'static Node, u64)> {
+        let entries = self.entries.iter();
+        entries.filter_map(|entry| Some((entry.node.get()?, entry.passed())))
+    }
+
+    /// Passes over a call that sets the lock at this address, if one is to be passed over. Returns
+    /// its node. If the node does not know the lock yet, the call is timed.
+    #[inline(always)]
+    pub(super) fn passed_guarded(
+        &self,
+        region: &'static Region,
+        address: usize,
+    ) -> Option<&'static Node> {
+        let place = self.place.get();
+        let entry = self.entry(region, place);
+        let left = entry.left_of(region, place)?;
+        let guard = entry.guard.load(Ordering::Relaxed);
+        if guard != address && guard != SEVERAL {
+            return None;
+        }
+        entry.left.store(left - 1, Ordering::Relaxed);
+        entry.node.get()
+    }
+
+    /// Whether an instance is passed over at the moment.
+    #[inline(always)]
+    pub(super) fn is_passing(&self) -> bool {
+        self.open.get().is_some()
+    }
+
+    /// The node of the instance that is passed over at the moment.
+    pub(super) fn open_node(&self) -> Option<&'static Node> {
+        self.entry(self.open.get()?, self.place.get()).node.get()
+    }
+
+    /// The node of the task creation that is passed over, if the open instance is a task in it.
+    pub(super) fn outer_node(&self) -> Option<&'static Node> {
+        let place = self.outer_place.get();
+        self.entry(self.outer.get()?, place).node.get()
+    }
+
+    /// Counts an instance at a place, if one is to be passed over there.
+    #[inline(always)]
+    pub(super) fn counts_at(&self, region: &'static Region, place: u64) -> bool {
+        let entry = self.entry(region, place);
+        let left = entry.left_of(region, place);
+        if let Some(left) = left {
+            entry.left.store(left - 1, Ordering::Relaxed);
+        }
+        left.is_some()
+    }
+
+    /// The execution of a task begins. Passes it over if it is inside a task creation that is
+    /// passed over, and if it is to be passed over itself. Returns whether that is so.
+    pub(super) fn passes_over_within_creation(&self, execution: &'static Region) -> bool {
+        let Some(creation) = self.open.get().filter(|open| open.kind.is_task_creation()) else {
+            return false;
+        };
+        let Some(node) = self.open_node() else {
+            return false;
+        };
+        let place = place_of(node, PseudoRegion::Main as u8);
+        let is_passed_over = self.outer.get().is_none() && self.counts_at(execution, place);
+        if is_passed_over {
+            self.outer_place.set(self.place.get());
+            self.outer.set(Some(creation));
+            self.place.set(place);
+            self.open.set(Some(execution));
+        }
+        is_passed_over
+    }
+
+    /// The open instance, the execution of a task, ends.
+    #[inline(always)]
+    pub(super) fn ends_execution(&self) {
+        let outer = self.outer.get();
+        self.open.set(outer);
+        if outer.is_some() {
+            self.place.set(self.outer_place.get());
+            self.outer.set(None);
+        }
+    }
+
+    /// The thread goes elsewhere on the call paths, so it has to find its place again.
+    pub(super) fn forget_place(&self) {
+        self.seen.set(0);
+    }
+
+    /// A random number, at least `most / 2` and less than `most / 2 + most`.
+    pub(super) fn about(&self, most: u64) -> u64 {
+        let mut random = self.random.get();
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        self.random.set(random);
+        most / 2 + random % most.max(1)
+    }
+}
+
+/// The lock that a thread holds whose setting was passed over.
+#[derive(Debug)]
+pub(crate) struct PassedLock {
+    /// Its address; 0 if there is none.
+    pub(super) address: AtomicUsize,
+    pub(super) node: SharedRef<Node>,
+    /// The mark of the coarse clock when the thread asked for it, and then when it got it.
+    pub(super) mark: SharedU64,
+}
+
+impl PassedLock {
+    pub(super) const fn none() -> Self {
+        Self {
+            address: AtomicUsize::new(0),
+            node: SharedRef::none(),
+            mark: SharedU64::new(0),
+        }
+    }
+
+    /// Whether there is one.
+    pub(crate) fn is_held(&self) -> bool {
+        self.address.load(Ordering::Relaxed) != 0
+    }
+
+    /// Forgets the lock.
+    pub(super) fn forget(&self) {
+        self.address.store(0, Ordering::Relaxed);
+    }
+}
+
+const OUT: u8 = 0;
+const IN: u8 = 1;
+const ENDED: u8 = 2;
+
+/// The part of a thread in a team that is passed over: the current part, or the last one.
+#[derive(Debug)]
+pub(crate) struct PassedMember {
+    /// The root of the member.
+    pub(super) root: SharedRef<Node>,
+    state: AtomicU8,
+    /// The mark of the coarse clock when the part began.
+    pub(super) mark: SharedU64,
+}
+
+impl PassedMember {
+    pub(super) const fn none() -> Self {
+        Self {
+            root: SharedRef::none(),
+            state: AtomicU8::new(OUT),
+            mark: SharedU64::new(0),
+        }
+    }
+
+    /// The thread begins a part that is passed over, at this mark of the coarse clock.
+    #[inline(always)]
+    pub(super) fn begin(&self, root: &'static Node, mark: u64) {
+        self.root.set(Some(root));
+        self.mark.set(mark);
+        self.state.store(IN, Ordering::Relaxed);
+    }
+
+    /// The part ends.
+    #[inline(always)]
+    pub(super) fn end(&self) {
+        self.state.store(ENDED, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn is(&self, state: u8) -> bool {
+        self.state.load(Ordering::Relaxed) == state
+    }
+
+    /// Whether the thread is executing a part that is passed over.
+    #[inline(always)]
+    pub(super) fn is_in(&self) -> bool {
+        self.is(IN)
+    }
+
+    /// Whether its part in a team that is passed over has ended, while the team may still last.
+    #[inline(always)]
+    pub(super) fn has_ended(&self) -> bool {
+        self.is(ENDED)
+    }
+
+    /// The thread is in no such team any more.
+    #[inline(always)]
+    pub(super) fn leave(&self) {
+        self.state.store(OUT, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,282 @@
+//! What is written of a run: the profile, and the end of the trace.
+//!
+//! The profile can be written before the end, any number of times. Each time it replaces the files
+//! that were written last, so that one run leaves one pair of files.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use profile::model::{Profile, rows_are_many};
+use profile::save::{SaveOptions, Saved, save, save_over};
+
+use super::beginning::Beginning;
+use crate::measure::config::Config;
+use crate::measure::mutex::lock;
+use crate::measure::trace;
+use crate::measure::{
+    allocator, annotations, clock, config, cost, counters, facts, message, quiesce, region, rights,
+    signal_mask, state, thread,
+};
+use crate::result::merge::{self, Ending, Snapshot};
+
+/// What must be remembered from the start.
+#[derive(Clone)]
+pub(super) struct Start {
+    pub(super) config: Config,
+    pub(super) beginning: Beginning,
+    /// Whether this process was forked by one that is measured.
+    pub(super) is_child: bool,
+}
+
+static START: Mutex<Option<Start>> = Mutex::new(None);
+
+/// The files that were written last. Locked while they are written.
+static SAVED: Mutex<Option<Saved>> = Mutex::new(None);
+
+/// The process that is measured. A child that `vfork` or `clone` made runs no
+/// fork handlers, and must write nothing.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Set when measurement failed, so that nothing is written.
+static FAILED: AtomicBool = AtomicBool::new(false);
+
+/// What a dump tells the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Saying {
+    /// Where the profile was written.
+    Where,
+    /// Nothing, unless it failed.
+    Nothing,
+}
+
+/// This process is measured from now on.
+pub(super) fn begin(start: Start) {
+    PROCESS.store(std::process::id(), Ordering::Relaxed);
+    *started() = Some(start);
+}
+
+/// What is remembered from the start, locked.
+pub(super) fn started() -> MutexGuard<'static, Option<Start>> {
+    lock(&START)
+}
+
+/// The files that were written last, locked.
+pub(super) fn saved() -> MutexGuard<'static, Option<Saved>> {
+    lock(&SAVED)
+}
+
+/// Whether this is the process that is measured.
+pub(super) fn is_own_process() -> bool {
+    PROCESS.load(Ordering::Relaxed) == std::process::id()
+}
+
+/// This process is a child that is measured from now on.
+pub(super) fn start_anew() {
+    PROCESS.store(std::process::id(), Ordering::Relaxed);
+    *saved() = None;
+    annotations::start_anew();
+    if let Some(start) = &mut *started() {
+        start.beginning = Beginning::now();
+        start.is_child = true;
+    }
+}
+
+/// This process is a child that cannot be measured.
+pub(super) fn give_up() {
+    state::turn_off();
+    FAILED.store(true, Ordering::Relaxed);
+}
+
+/// Measurement ends here and writes nothing; said once.
+#[cold]
+pub(crate) fn fail(reason: &str) {
+    state::turn_off();
+    if !FAILED.swap(true, Ordering::AcqRel) {
+        message::say(reason);
+    }
+}
+
+/// Ends measurement and writes what was measured.
+pub(super) fn finish() {
+    signal_mask::held_back(finish_undisturbed);
+}
+
+fn finish_undisturbed() {
+    state::turn_off();
+    let mut files = saved();
+    let start = started().take();
+    let Some(start) = start else { return };
+    if FAILED.load(Ordering::Acquire) || !is_own_process() {
+        return;
+    }
+    let written = || write(&start, true, files.as_ref());
+    let written = match is_large() {
+        true => allocator::with_large_pages(written),
+        false => written(),
+    };
+    match written {
+        Some(Ok(saved)) => {
+            tell(&saved);
+            *files = Some(saved);
+        }
+        Some(Err(problem)) => message::say(&problem),
+        // For a program that was not built with Romp, `romp run` says it.
+        None if start.is_child || lock(&TOLD).is_some() => {}
+        None => {
+            message::say("no OpenMP construct that is measured was reached; no profile is written")
+        }
+    }
+}
+
+/// Writes what was measured so far, and goes on.
+pub(super) fn dump(saying: Saying) {
+    if state::is_on_or_paused() && is_own_process() {
+        signal_mask::held_back(|| dump_undisturbed(saying));
+    }
+}
+
+fn dump_undisturbed(saying: Saying) {
+    let mut files = saved();
+    let start = started().clone();
+    let Some(start) = start else { return };
+    match write(&start, false, files.as_ref()) {
+        Some(Ok(saved)) => {
+            if saying == Saying::Where {
+                tell(&saved);
+            }
+            *files = Some(saved);
+        }
+        Some(Err(problem)) => message::say(&problem),
+        None => {}
+    }
+}
+
+/// Whether so much was recorded that it takes long to write.
+fn is_large() -> bool {
+    let threads = thread::all();
+    let nodes = threads.iter().flat_map(|thread| thread.tree.nodes());
+    rows_are_many(nodes.map(<[_]>::len).sum())
+}
+
+/// Writes what was measured; none if there is nothing.
+fn write(start: &Start, is_last: bool, before: Option<&Saved>) -> Option<Result<Saved, String>> {
+    let profile = profile(start, is_last)?;
+    if let Some(why) = rights::withheld() {
+        return Some(Err(format!("the profile is lost: {why}")));
+    }
+    let options = files_of(&start.config);
+    let saved = match before {
+        Some(before) => save_over(&profile, &options, before),
+        None => save(&profile, &options),
+    };
+    Some(saved.map_err(|error| format!("the profile is lost: {error}")))
+}
+
+/// Where the files go.
+pub(super) fn files_of(config: &Config) -> SaveOptions {
+    SaveOptions {
+        directory: config.output.clone(),
+        application: config.application.clone(),
+        rank: config.rank,
+        number: trace::number(),
+    }
+}
+
+fn profile(start: &Start, is_last: bool) -> Option<Profile> {
+    let threads = thread::all();
+    if threads.is_empty() {
+        return None;
+    }
+    let (snapshot, end) = quiesce::while_quiet(&threads, || {
+        let end = clock::Pair::read();
+        let snapshot = Snapshot::take(&threads, end.ticks);
+        match is_last {
+            true => trace::close(&threads, end.ticks),
+            false => trace::write_so_far(&threads),
+        }
+        (snapshot, end)
+    });
+    // The end of the run was read before, since looking for regions takes time.
+    region::complete();
+    if is_last {
+        finish_trace(&threads, start.beginning.clock, end);
+    }
+    let ending = Ending {
+        scale: clock::scale_between(start.beginning.clock, end),
+        span: [start.beginning.clock.ticks, end.ticks],
+        is_last,
+    };
+    let mut profile = merge::merge(&snapshot, &region::all(), ending);
+    profile.run.duration_ns = start.beginning.until(end);
+    facts::describe(&mut profile.run, &start.config.application);
+    annotations::describe(&mut profile.run);
+    profile.run.rank = start.config.rank;
+    profile.run.settings.clone_from(&start.config.openmp);
+    profile.run.notes.extend(region::switched_off());
+    profile.run.counters = counters::names();
+    profile.run.formulas = start.config.formulas.clone();
+    profile.run.pair_cost_ps = cost::of_pair(ending.scale);
+    if snapshot.sampled().next().is_some() {
+        profile.run.passed_pair_cost_ps = cost::of_passed_pair(ending.scale);
+    }
+    Some(profile)
+}
+
+/// Completes the trace, if there is one, and says what is not in it.
+fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: clock::Pair) {
+    match trace::finish(threads, start.into(), end.into()) {
+        None => {}
+        Some(Err(problem)) => message::say(&problem),
+        Some(Ok(trace::Finished {
+            path,
+            dropped,
+            replaced,
+        })) => {
+            let path = config::short(&path).display();
+            if dropped > 0 {
+                message::say(&format!(
+                    "{dropped} events are not in the trace {path}: it reached ROMP_TRACE_LIMIT, \
+                     or ROMP_TRACE_MEMORY was full before it was written"
+                ));
+            }
+            if replaced > 0 {
+                message::say(&format!(
+                    "the trace {path} holds the last events of the run only (ROMP_TRACE_LIMIT)"
+                ));
+            }
+        }
+    }
+}
+
+/// A function that is told of the files that were written. It returns whether that is enough.
+type Tell = fn(&Saved) -> bool;
+
+/// The function that is told of the files, instead of the user.
+static TOLD: Mutex<Option<Tell>> = Mutex::new(None);
+
+/// From now on `told` is told of the files that are written. If it returns false, the user is
+/// told, too.
+#[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
+pub(crate) fn tell_instead(told: Tell) {
+    *lock(&TOLD) = Some(told);
+}
+
+fn tell(saved: &Saved) {
+    let told = *lock(&TOLD);
+    if !told.is_some_and(|told| told(saved)) {
+        message::say(&summary(saved));
+    }
+}
+
+fn summary(saved: &Saved) -> String {
+    let Saved {
+        json,
+        text,
+        headline,
+    } = saved;
+    format!(
+        "{headline} [{}, {}]",
+        config::short(text).display(),
+        config::short(json).display()
+    )
+}
