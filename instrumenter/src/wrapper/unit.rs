@@ -302,6 +302,7 @@ pub(crate) fn instrumented(
         whole_statements: how.compiler.family.whole_statements,
         without_lines: false,
         apart: coverage::is_asked(line),
+        has_hashes: true,
         api: Api::Pomp,
     };
     let instrument = how.instrument;
