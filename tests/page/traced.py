@@ -1,8 +1,9 @@
 """Checks of the page of a program with its trace, see check.py."""
 
 import collections
+import json
 
-from browser import choose, chromium, go, json_of, model_of, open_all, rows, shown
+from browser import choose, chromium, go, json_of, model_of, open_all, rows, section, shown
 
 
 def timeline(folder):
@@ -279,6 +280,20 @@ def dependences(folder):
             assert any(text.startswith("TASK ") and text.endswith(f"depends on {items}") for text in told), (items, told)
 
 
+def arrows(folder):
+    """Each task has an arrow, here from the second thread to the first."""
+    with open(f"{folder}/page.html", encoding="utf-8") as file:
+        held = section(file.read(), "timeline")
+    begin = next(at for at, byte in enumerate(held) if byte < 128) + 1
+    length = sum((byte & 127) << (7 * at) for at, byte in enumerate(held[:begin]))
+    facts = json.loads(held[begin : begin + length])
+    told = [(facts["lanes"][start], facts["lanes"][end], to >= at) for start, at, end, to in facts["arrows"]]
+    assert told == [("0->1", "0->0", True)] * 5, told
+    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+        page.wait_for_selector("table.data")
+        assert "Arrows of tasks are left out" not in page.locator(".said").first.inner_text()
+
+
 def told_in(page, place):
     return page.eval_on_selector_all(
         f"{place} table.data tbody tr", "rows => rows.map(row => [row.cells[0].textContent, ...[...row.querySelectorAll('.num')].map(one => Number(one.dataset.value))])"
@@ -322,4 +337,4 @@ def profile_duration(page):
     return int(words.split()[0])
 
 
-CHECKS = [timeline, ranks, large_trace, changed, handovers, selection, iterations, waits, hostile_trace, dependences]
+CHECKS = [timeline, ranks, large_trace, changed, handovers, selection, iterations, waits, hostile_trace, dependences, arrows]

@@ -405,6 +405,12 @@ fn the_timeline_names_on_what_tasks_depend() {
 }
 
 #[test]
+fn a_line_leads_to_a_task_from_any_thread() {
+    let folder = traced("handed_back.c");
+    in_browser("arrows", folder.path());
+}
+
+#[test]
 fn names_of_a_trace_stay_text() {
     let folder = traced_as("handovers.c", "<img src=x onerror=window.harmed=1>.c", &[]);
     in_browser("hostile_trace", folder.path());
