@@ -18,6 +18,7 @@ pub mod cli;
 pub mod diagnostic;
 pub mod edit;
 pub mod find;
+pub mod hashes;
 pub mod list;
 mod markers;
 pub mod names;
@@ -79,6 +80,8 @@ pub struct Options {
     pub apart: bool,
     /// The maps for file names in descriptors.
     pub prefix_maps: names::PrefixMaps,
+    /// Descriptors have the hashes of the source's files, which are read for that.
+    pub has_hashes: bool,
     /// The interface whose functions are called.
     pub api: Api,
 }

@@ -6,6 +6,7 @@ import { heat } from "./heat.js";
 
 /**
  * @typedef {object} Costs see trace/src/timeline/costs.rs
+ * @property {number | null} rank of the process, if there are several
  * @property {[string, number | null]} region
  * @property {number} iterations
  * @property {number} instances
@@ -43,11 +44,10 @@ export function columnsOf(loop, most) {
 }
 
 /**
- * @param {Costs | undefined} loop
+ * @param {Costs} loop
  * @returns {any}
  */
 export function costs(loop) {
-  if (!loop) return null;
   const columns = columnsOf(loop, MOST_COLUMNS);
   const most = Math.max(...columns.map(({ ns }) => ns), 1);
   const range = (/** @type {{first: number, last: number}} */ { first, last }) =>
@@ -62,7 +62,7 @@ export function costs(loop) {
   const mostExpensive = columns.filter(({ executed }) => executed > 0).sort((a, b) => b.ns - a.ns).slice(0, MOST_NAMED);
   const rows = mostExpensive.map((column) => [range(column), exact(Math.round(column.ns)), exact(column.executed, "")]);
   const shared = loop.largest_chunk > 1 ? ` A chunk's time is shared out evenly among its iterations; the largest had ${count(loop.largest_chunk)}.` : "";
-  return [h("h2", {}, "What iterations cost"),
+  return [h("h2", {}, `What iterations cost${loop.rank === null ? "" : ` in rank ${loop.rank}`}`),
     h("p", { class: "said" }, `${counted(loop.instances, "instance")} of up to ${counted(loop.iterations, "iteration")}, ${counted(loop.chunks, "chunk")}; the median over the instances.${shared}`),
     map, table("Most expensive first", ["", "One costs", "Executed"], rows)];
 }

@@ -117,7 +117,7 @@ export class RegionView {
     const sourceLink = regions.first[region] > 0 ? link({ v: "source", f: String(regions.file[region]), line: String(regions.first[region]) }, "source") : null;
     return [
       h("h2", {}, regionName(this.model, region), where), h("p", {}, link({ r: "", q: "" }, "all regions"), " ", sourceLink), facts,
-      this.sentences(region), this.threads(region), this.instances(region), costs(this.costs.find((one) => one.region[1] === region)), this.arrivals(region), this.contention(region), this.counters(region), this.calls(region),
+      this.sentences(region), this.threads(region), this.instances(region), this.costs.filter((one) => one.region[1] === region).map(costs), this.arrivals(region), this.contention(region), this.counters(region), this.calls(region),
     ];
   }
 

@@ -46,6 +46,50 @@ export function selectedLanes(lanes) {
   return names.size === 0 ? lanes : lanes.filter(({ name }) => names.has(name));
 }
 
+/** @typedef {{label: string, group: string, lanes: number[], isGroup: boolean}} Row */
+
+/**
+ * What a thread belongs to, outermost first: its rank, such as `r1`, and the teams, each by the
+ * thread that forked it.
+ * @param {string} name
+ * @returns {string[]}
+ */
+function groupsOf(name) {
+  const parts = name.split("->");
+  const teams = parts.slice(1).map((_, depth) => parts.slice(0, depth + 1).join("->"));
+  const rank = name.indexOf(":");
+  return rank < 0 ? teams : [name.slice(0, rank), ...teams];
+}
+
+/**
+ * Ranks, teams and threads as rows. What is in a folded rank or team has no row.
+ * @param {string[]} names of the lanes
+ * @param {Set<string>} folded
+ * @returns {Row[]}
+ */
+export function rowsOf(names, folded) {
+  /** @type {Map<string, number[]>} */
+  const members = new Map();
+  /** @type {Row[]} */
+  const rows = [];
+  names.forEach((name, lane) => {
+    let isHidden = false;
+    for (const group of groupsOf(name)) {
+      const known = members.get(group);
+      if (known) known.push(lane);
+      else {
+        const lanes = [lane];
+        members.set(group, lanes);
+        const label = /^r\d+$/.test(group) ? `rank ${group.slice(1)}` : `team of ${group}`;
+        if (!isHidden) rows.push({ label, group, lanes, isGroup: true });
+      }
+      isHidden ||= folded.has(group);
+    }
+    if (!isHidden) rows.push({ label: name, group: "", lanes: [lane], isGroup: false });
+  });
+  return rows;
+}
+
 /**
  * @param {Uint8Array} bytes
  * @returns {{facts: any, lanes: Lane[]}}
@@ -149,7 +193,7 @@ export function timesIn(lane, facts, from, to) {
 }
 
 /**
- * The pieces of a lane in a span. A bin counts as if it belonged to one region.
+ * Time of a lane by region and class in a span. A bin counts as if it belonged to one region.
  * @param {Lane} lane
  * @param {any} facts
  * @param {number} from
@@ -158,15 +202,27 @@ export function timesIn(lane, facts, from, to) {
  */
 export function timesOf(lane, facts, from, to) {
   if (facts.has_slices) return regionsIn([lane], from, to);
-  const times = [];
+  /** @type {Map<number, number>} */
+  const sums = new Map();
   const size = facts.bin_ns;
   for (let bin = Math.floor(from / size); bin < Math.min(Math.ceil(to / size), facts.bins); bin++) {
     const part = (Math.min((bin + 1) * size, to) - Math.max(bin * size, from)) / size;
     for (const [index, column] of lane.bins.entries()) {
-      if (column[bin] > 0) times.push({ region: lane.region[bin] - 1, kind: index + 1, time: Math.round(column[bin] * part) });
+      const what = lane.region[bin] * CLASSES.length + index + 1;
+      if (column[bin] > 0) sums.set(what, (sums.get(what) ?? 0) + column[bin] * part);
     }
   }
-  return times;
+  return rowsOfSums(sums);
+}
+
+/**
+ * @param {Map<number, number>} sums time by region and class
+ * @returns {{region: number, kind: number, time: number}[]} largest first, in whole ns
+ */
+function rowsOfSums(sums) {
+  const size = CLASSES.length;
+  const rows = [...sums].map(([what, time]) => ({ region: Math.floor(what / size) - 1, kind: what % size, time: Math.round(time) }));
+  return rows.sort((a, b) => b.time - a.time);
 }
 
 /**
@@ -185,7 +241,5 @@ export function regionsIn(lanes, from, to) {
       sums.set(lane.what[at], (sums.get(lane.what[at]) ?? 0) + time);
     }
   }
-  const size = CLASSES.length;
-  const rows = [...sums].map(([what, time]) => ({ region: Math.floor(what / size) - 1, kind: what % size, time }));
-  return rows.sort((a, b) => b.time - a.time);
+  return rowsOfSums(sums);
 }

@@ -2,7 +2,7 @@
 
 import { fill, h, table } from "./dom.js";
 import { counted, exact, percentage, time } from "./format.js";
-import { CLASSES, firstAbove, loadTimeline, regionsIn, selectedLanes, selectedSpan, timesIn } from "./spans.js";
+import { CLASSES, firstAbove, loadTimeline, regionsIn, rowsOf, selectedLanes, selectedSpan, timesIn } from "./spans.js";
 import { regionLink } from "./region.js";
 import { change, listOf, listText } from "./state.js";
 
@@ -15,8 +15,6 @@ const MOST_DRAWN = 3000;
 /** The most rows of the tables. */
 const MOST_LISTED = 30;
 
-/** @typedef {{label: string, team: string, lanes: number[], isTeam: boolean}} Row */
-
 /** Threads as lanes over time. */
 export class TimelineView {
   /** @param {import("./explorer.js").Run} run */
@@ -26,7 +24,7 @@ export class TimelineView {
     this.facts = null;
     /** @type {import("./spans.js").Lane[]} */
     this.lanes = [];
-    /** @type {Row[]} */
+    /** @type {import("./spans.js").Row[]} */
     this.rows = [];
     this.canvas = h("canvas", {});
     this.names = h("div", { class: "lane-names" });
@@ -74,23 +72,10 @@ export class TimelineView {
     this.tell();
   }
 
-  /** Arranges teams and their threads as rows. A folded team is one row. */
+  /** Arranges ranks, teams and their threads as rows. A folded rank or team is one row. */
   arrange() {
     const folded = listOf("fold");
-    this.rows = [];
-    let team = "";
-    this.lanes.forEach(({ name }, lane) => {
-      const parts = name.split("->");
-      const here = parts.length > 1 ? parts.slice(0, -1).join("->") : "";
-      if (here !== team && here !== "") {
-        const members = this.lanes.flatMap((one, index) => (one.name.startsWith(`${here}->`) ? [index] : []));
-        this.rows.push({ label: `team of ${here}`, team: here, lanes: members, isTeam: true });
-      }
-      team = here;
-      const isHidden = parts.some((_, depth) => depth > 0 && folded.has(parts.slice(0, depth).join("->")));
-      if (!isHidden) this.rows.push({ label: name, team: "", lanes: [lane], isTeam: false });
-    });
-    this.rows = this.rows.filter((row, index) => !row.isTeam || this.rows.findIndex((one) => one.team === row.team) === index);
+    this.rows = rowsOf(this.lanes.map(({ name }) => name), folded);
     const toggle = (/** @type {string} */ name) => {
       if (!folded.delete(name)) folded.add(name);
       change({ fold: listText(folded) });
@@ -100,8 +85,8 @@ export class TimelineView {
       if (!chosen.delete(name)) chosen.add(name);
       change({ ln: listText(chosen) });
     };
-    fill(this.names, this.rows.map((row) => row.isTeam
-      ? h("button", { "aria-expanded": String(!folded.has(row.team)), onclick: () => toggle(row.team) }, `${folded.has(row.team) ? "▸" : "▾"} ${row.label}`)
+    fill(this.names, this.rows.map((row) => row.isGroup
+      ? h("button", { "aria-expanded": String(!folded.has(row.group)), onclick: () => toggle(row.group) }, `${folded.has(row.group) ? "▸" : "▾"} ${row.label}`)
       : h("button", { class: "lane", "aria-pressed": String(chosen.has(row.label)), title: "select this thread", onclick: () => choose(row.label) }, row.label)));
   }
 
@@ -179,7 +164,7 @@ export class TimelineView {
   point(event, at) {
     const { top } = this.canvas.getBoundingClientRect();
     const row = this.rows[Math.floor((event.clientY - top) / LANE_HEIGHT)];
-    if (!row || row.isTeam) return;
+    if (!row || row.isGroup) return;
     const lane = this.lanes[row.lanes[0]];
     const slice = firstAbove(lane.to, at);
     if (!this.facts.has_slices || !(lane.from[slice] <= at)) {
@@ -217,9 +202,9 @@ export class TimelineView {
     const perPixel = (this.to - this.from) / width;
     this.rows.forEach((row, index) => {
       const top = index * LANE_HEIGHT + 2;
-      if (row.isTeam || !this.facts.has_slices || perPixel > this.facts.bin_ns) this.drawBins(context, row, top, width);
+      if (row.isGroup || !this.facts.has_slices || perPixel > this.facts.bin_ns) this.drawBins(context, row, top, width);
       else this.drawSlices(context, this.lanes[row.lanes[0]], top, width);
-      if (!row.isTeam) this.drawChunks(context, this.lanes[row.lanes[0]], top, width);
+      if (!row.isGroup) this.drawChunks(context, this.lanes[row.lanes[0]], top, width);
     });
     this.drawArrows(context, width);
   }
@@ -227,14 +212,14 @@ export class TimelineView {
   /**
    * Draws the classes of each pixel's time, stacked.
    * @param {CanvasRenderingContext2D} context
-   * @param {Row} row
+   * @param {import("./spans.js").Row} row
    * @param {number} top
    * @param {number} width
    */
   drawBins(context, row, top, width) {
     const { bin_ns: size, bins } = this.facts;
     const perPixel = (this.to - this.from) / width;
-    const height = row.isTeam ? LANE_HEIGHT - 8 : LANE_HEIGHT - 4;
+    const height = row.isGroup ? LANE_HEIGHT - 8 : LANE_HEIGHT - 4;
     for (let x = 0; x < width; x++) {
       const first = Math.floor((this.from + x * perPixel) / size);
       const last = Math.min(Math.max(Math.ceil((this.from + (x + 1) * perPixel) / size), first + 1), bins);
@@ -322,7 +307,7 @@ export class TimelineView {
     const seen = this.inSight(arrows);
     if (seen.length > MOST_DRAWN) return;
     const perPixel = (this.to - this.from) / width;
-    const rows = new Map(this.rows.flatMap((one, index) => (one.isTeam ? [] : [[one.lanes[0], index]])));
+    const rows = new Map(this.rows.flatMap((one, index) => (one.isGroup ? [] : [[one.lanes[0], index]])));
     context.strokeStyle = colour;
     for (const [start, from, end, to] of seen) {
       const [above, below] = [rows.get(start), rows.get(end)];

@@ -73,6 +73,8 @@ pub struct Descriptor {
     pub ordinal: u32,
     /// The reason why the implicit barrier could not be made explicit; none if it could.
     pub unsplit: Option<String>,
+    /// The hash of the file of the begin, as it was when the program was built.
+    pub hash: Option<String>,
     /// For a function: where its machine code is. It takes the place of lines, which are not
     /// known while the program runs.
     pub code: Option<Code>,
@@ -181,6 +183,7 @@ impl Descriptor {
             (self.ordinal > 0).then(|| self.ordinal.to_string()),
         );
         put("unsplit", self.unsplit.clone());
+        put("hash", self.hash.clone());
         if let Some(code) = &self.code {
             put("module", Some(code.module.clone()));
             put("offset", Some(code.offset.to_string()));
@@ -237,6 +240,7 @@ impl Descriptor {
             "directive" => self.directive = Some(value),
             "ordinal" => self.ordinal = number(key, &value)?,
             "unsplit" => self.unsplit = Some(value),
+            "hash" => self.hash = Some(value),
             "id" => self.id = Some(value),
             "romp" => {}
             _ => drop(self.other.insert(key.to_owned(), value)),

@@ -30,6 +30,7 @@ pub mod diff;
 pub mod environment;
 pub mod event;
 pub mod explain;
+pub mod file_hash;
 pub mod functions;
 pub mod group;
 pub mod identity;

@@ -55,6 +55,10 @@ pub struct Profile {
     /// The waits of threads for each other at locks, critical sections and atomics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contention: Vec<Contention>,
+    /// The source files that the program was built from, as far as their hashes are known. A file
+    /// stands here more than once if it was changed between the builds of two objects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceFile>,
 }
 
 impl Profile {
@@ -292,6 +296,15 @@ impl Region {
         let place = |region: &Self| (region.begin, region.column);
         place(self) == place(other) && self.file == other.file && self.code == other.code
     }
+}
+
+/// A source file, as it was when the program was built.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// Its name in the regions.
+    pub file: String,
+    /// Its [hash](crate::file_hash).
+    pub hash: String,
 }
 
 /// Where the machine code of a function is.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use jsonschema::Validator;
 use profile::model::{
     Arrivals, Bucket, Code, Contention, ContentionSite, Distribution, Estimate, GuardKind, Holder,
-    Profile, Run, Runtime, Scheduling, Serial, VERSION,
+    Profile, Run, Runtime, Scheduling, Serial, SourceFile, VERSION,
 };
 use profile::region_kind::{KINDS, KindRow, PseudoRegion};
 use proptest::prelude::*;
@@ -111,6 +111,10 @@ fn full() -> Profile {
         cost_ns: 3,
     }));
     fill_lists(&mut profile);
+    profile.sources = vec![SourceFile {
+        file: "a.c".to_owned(),
+        hash: "af63dc4c8601ec8c".to_owned(),
+    }];
     profile
 }
 

@@ -1,8 +1,9 @@
 """Checks of the page of a program with its trace, see check.py."""
 
 import collections
+import json
 
-from browser import choose, chromium, go, json_of, model_of, open_all, rows, shown
+from browser import choose, chromium, go, json_of, model_of, open_all, rows, section, shown
 
 
 def timeline(folder):
@@ -14,18 +15,7 @@ def timeline(folder):
             lanes = lanes_of(page)
             for thread, sums in lanes.items():
                 assert sum(sums) == profile_duration(page), (thread, sums)
-            members = collections.Counter()
-            for node in profile["nodes"]:
-                if node["parent"] is not None:
-                    continue
-                for row in node["rows"]:
-                    # A member is in no lane from its end to the join.
-                    members[row["thread"]] += row.get("main", {}).get("ns", 0) - row.get("exit", {}).get("ns", 0)
-            for index, thread in enumerate(profile["threads"]):
-                name = "->".join(str(number) for number in thread["path"])
-                busy = sum(sum(sums[1:]) for lane, sums in lanes.items() if lane == name or lane.startswith(name + "->"))
-                if len(thread["path"]) == 2:
-                    assert abs(busy - members[index]) <= 2000 + busy / 1000, (name, busy, members[index])
+            members_are_those_of(profile, lanes)
             page.locator(".lanes").focus()
             for key in ["+", "+", "ArrowRight", "-"]:
                 page.keyboard.press(key)
@@ -40,6 +30,85 @@ def timeline(folder):
         with shown(browser, f"{folder}/page.html", "#" + link) as page:
             page.wait_for_selector("table.data")
             assert page.locator("#app").inner_text() == seen
+
+
+def members_are_those_of(profile, lanes):
+    """The lanes of a team's members have the times of these threads in the profile."""
+    members = collections.Counter()
+    for node in profile["nodes"]:
+        if node["parent"] is not None:
+            continue
+        for row in node["rows"]:
+            # A member is in no lane from its end to the join.
+            members[row["thread"]] += row.get("main", {}).get("ns", 0) - row.get("exit", {}).get("ns", 0)
+    for index, thread in enumerate(profile["threads"]):
+        name = "->".join(str(number) for number in thread["path"])
+        name = f"r{thread['rank']}:{name}" if "rank" in thread else name
+        busy = sum(sum(sums[1:]) for lane, sums in lanes.items() if lane == name or lane.startswith(name + "->"))
+        if len(thread["path"]) == 2:
+            assert abs(busy - members[index]) <= 2000 + busy / 1000, (name, busy, members[index])
+
+
+def ranks(folder):
+    """The ranks of a job are on one axis of time, and each can be folded."""
+    profile = json_of(folder, "profile")
+    names = lambda page: page.locator(".lane-names button").all_inner_texts()
+    with chromium() as browser:
+        with shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+            page.wait_for_selector("table.data")
+            all_lanes = lanes_of(page)
+            members_are_those_of(profile, all_lanes)
+            assert {name.split(":")[0] for name in all_lanes} == {"r0", "r1"}, all_lanes
+            assert [name for name in names(page) if "rank" in name] == ["▾ rank 0", "▾ rank 1"], names(page)
+            first = profile["ranks"][0]["duration_ns"]
+            go(page, f"#v=timeline&t0=0&t1={first}")
+            early = lanes_of(page)
+            assert all((sum(row[1:]) > 0) == name.startswith("r0") for name, row in early.items() if "->" in name), early
+            page.locator(".lane-names button", has_text="rank 0").click()
+            left = names(page)
+            assert left[:2] == ["▸ rank 0", "▾ rank 1"] and all("r1:" in name for name in left[2:]), left
+            link = page.url.split("#")[1]
+            member = "r1:0->1"
+            go(page, f"#v=timeline&ln={member.replace('>', '%3E')}")
+            lists_of_the_span(page, lanes_of(page)[member])
+        with shown(browser, f"{folder}/page.html", "#" + link) as page:
+            page.wait_for_selector("table.data")
+            assert names(page) == left
+
+
+def large_trace(folder):
+    """Of a trace with too many slices there are bins, also where a small part is in sight."""
+    profile = json_of(folder, "app.1.romp")
+    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+        paints = page.evaluate("performance.getEntriesByType('paint').map(one => [one.name, one.startTime])")
+        page.wait_for_selector("table.data")
+        members_are_those_of(profile, lanes_of(page))
+        said = page.locator(".said").first.inner_text().split()
+        bins = int("".join(said[said.index("there") + 2 : said.index("bins")]))
+        assert bins > 16000, said
+        print(f"paint {paints}, {bins} bins")
+        end = profile_duration(page)
+        spans = []
+        for part in range(10):
+            # A bin is less than a hundredth of this span.
+            begin = end // 3 + part * end // 100
+            go(page, f"#v=timeline&t0={begin}&t1={begin + end // 100}")
+            spans.append(sum(sum(row[1:]) for row in lanes_of(page).values()))
+        assert all(0 < busy <= 2 * (end // 100) + 4 for busy in spans), spans
+
+
+def changed(folder):
+    """A file is said to have changed if its text is another one, whenever it was written."""
+    with chromium() as browser:
+        for name, begin in [("changed", "The file was changed after the program was built"), ("same", "")]:
+            with shown(browser, f"{folder}/{name}.html", "#v=source") as page:
+                page.wait_for_selector(".source .line")
+                note = page.locator("#app .note").inner_text()
+                assert note.startswith(begin) and (note == "") == (begin == ""), (name, note)
+                # The first screen has lines of the file, too.
+                assert page.locator("#view-overview .excerpt .here").count() > 0
+                notes = page.locator("#view-overview .excerpt + .note").all_inner_texts()
+                assert all(one.startswith(begin) for one in notes) and (notes == []) == (begin == ""), (name, notes)
 
 
 def handovers(folder):
@@ -211,6 +280,20 @@ def dependences(folder):
             assert any(text.startswith("TASK ") and text.endswith(f"depends on {items}") for text in told), (items, told)
 
 
+def arrows(folder):
+    """Each task has an arrow, here from the second thread to the first."""
+    with open(f"{folder}/page.html", encoding="utf-8") as file:
+        held = section(file.read(), "timeline")
+    begin = next(at for at, byte in enumerate(held) if byte < 128) + 1
+    length = sum((byte & 127) << (7 * at) for at, byte in enumerate(held[:begin]))
+    facts = json.loads(held[begin : begin + length])
+    told = [(facts["lanes"][start], facts["lanes"][end], to >= at) for start, at, end, to in facts["arrows"]]
+    assert told == [("0->1", "0->0", True)] * 5, told
+    with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=timeline") as page:
+        page.wait_for_selector("table.data")
+        assert "Arrows of tasks are left out" not in page.locator(".said").first.inner_text()
+
+
 def told_in(page, place):
     return page.eval_on_selector_all(
         f"{place} table.data tbody tr", "rows => rows.map(row => [row.cells[0].textContent, ...[...row.querySelectorAll('.num')].map(one => Number(one.dataset.value))])"
@@ -254,4 +337,4 @@ def profile_duration(page):
     return int(words.split()[0])
 
 
-CHECKS = [timeline, handovers, selection, iterations, waits, hostile_trace, dependences]
+CHECKS = [timeline, ranks, large_trace, changed, handovers, selection, iterations, waits, hostile_trace, dependences, arrows]

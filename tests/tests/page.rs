@@ -15,7 +15,10 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use profile::report::html::Page;
 use profile::report::writer;
 use tests::fixture::fixtures;
+use tests::memory::taken;
 use tests::toolchain::romp_bin_dir;
+use trace::read::Trace;
+use trace::timeline::timeline;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -220,36 +223,52 @@ fn traced(program: &str) -> tempfile::TempDir {
 
 /// The same for a program whose file gets another name, run with arguments.
 fn traced_as(program: &str, name: &str, arguments: &[&str]) -> tempfile::TempDir {
+    let folder = built(program, name);
+    run_in(&folder, traced_run().args(arguments));
+    view(
+        &folder,
+        &["app.0.romp.json", "app.0.romp.trace"],
+        "page.html",
+    );
+    let path = |name: &str| folder.path().join(name);
+    std::fs::copy(path("app.0.romp.json"), path("profile.json")).unwrap();
+    folder
+}
+
+/// A folder with a program, built from a file of this name.
+fn built(program: &str, name: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let source = fixtures().join("trace").join(program);
     std::fs::copy(source, folder.path().join(name)).unwrap();
-    let run = |command: &mut Command| {
-        let output = command.current_dir(folder.path()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{command:?}: {said}");
-        output.stdout
-    };
-    let bin = romp_bin_dir().unwrap();
-    run(Command::new(bin.join("rompcc"))
-        .args(["--chunks", "-O1", "-fopenmp", "-o", "app"])
-        .arg(Path::new(".").join(name))
-        .env("ROMP_CC", "gcc"));
-    run(Command::new("./app").args(arguments).envs([
+    let compiler = romp_bin_dir().unwrap().join("rompcc");
+    let mut command = Command::new(compiler);
+    command.args(["--chunks", "-O1", "-fopenmp", "-o", "app"]);
+    command.arg(Path::new(".").join(name)).env("ROMP_CC", "gcc");
+    run_in(&folder, &mut command);
+    folder
+}
+
+fn run_in(folder: &tempfile::TempDir, command: &mut Command) {
+    let output = command.current_dir(folder.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {said}");
+}
+
+/// A run of the program that leaves a trace.
+fn traced_run() -> Command {
+    let mut command = Command::new("./app");
+    command.envs([
         ("ROMP_TRACE", "on"),
         ("OMP_NUM_THREADS", "2"),
         ("OMP_MAX_ACTIVE_LEVELS", "2"),
-    ]));
-    let files = ["app.0.romp.json", "app.0.romp.trace"];
-    run(Command::new(bin.join("romp"))
-        .arg("view")
-        .args(files)
-        .args(["-o", "page.html"]));
-    std::fs::copy(
-        folder.path().join(files[0]),
-        folder.path().join("profile.json"),
-    )
-    .unwrap();
-    folder
+    ]);
+    command
+}
+
+/// Writes the page of these files.
+fn view(folder: &tempfile::TempDir, files: &[&str], page: &str) {
+    let mut command = Command::new(romp_bin_dir().unwrap().join("romp"));
+    run_in(folder, command.arg("view").args(files).args(["-o", page]));
 }
 
 #[test]
@@ -264,6 +283,98 @@ fn locks_go_from_one_thread_to_the_other() {
     let folder = traced("handovers.c");
     in_browser("handovers", folder.path());
     in_browser("waits", folder.path());
+}
+
+/// The ranks run one after the other, so that their lanes begin at different times.
+#[test]
+fn the_lanes_of_a_rank_can_be_folded() {
+    let folder = built("handovers.c", "handovers.c");
+    for rank in ["0", "1"] {
+        let mut command = traced_run();
+        for name in ["OMPI_COMM_WORLD_RANK", "PMIX_RANK"] {
+            command.env_remove(name);
+        }
+        run_in(&folder, command.env("PMI_RANK", rank));
+    }
+    let mut merge = Command::new(romp_bin_dir().unwrap().join("romp"));
+    merge.args(["merge", "-o", "profile.json"]);
+    run_in(
+        &folder,
+        merge.args(["app.r0.0.romp.json", "app.r1.0.romp.json"]),
+    );
+    let traces = ["app.r0.0.romp.trace", "app.r1.0.romp.trace"];
+    view(
+        &folder,
+        &["profile.json", traces[1], traces[0]],
+        "page.html",
+    );
+    in_browser("ranks", folder.path());
+    for (files, why) in [
+        (["app.r0.0.romp.json", traces[0], traces[1]], "romp merge"),
+        (["profile.json", traces[0], traces[0]], "both of rank 0"),
+    ] {
+        let mut command = Command::new(romp_bin_dir().unwrap().join("romp"));
+        command.current_dir(folder.path()).arg("view").args(files);
+        let output = command.args(["-o", "none.html"]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(why), "{said}");
+    }
+}
+
+/// A page of many events has bins. It takes no more room, and no more memory, if there are more
+/// events.
+#[test]
+fn the_page_of_a_large_trace_does_not_grow() {
+    let folder = built("many.c", "many.c");
+    let mut sizes = Vec::new();
+    for (number, times) in ["150000", "600000"].into_iter().enumerate() {
+        run_in(&folder, traced_run().arg(times));
+        let path = |ending| folder.path().join(format!("app.{number}.romp.{ending}"));
+        let trace = Trace::open(&path("trace")).unwrap();
+        let profile = profile::load::load(&path("json")).unwrap();
+        let (made, memory) = taken(|| timeline(std::slice::from_ref(&trace), &profile).unwrap());
+        sizes.push((trace.bytes(), made.lanes.len() as u64, memory));
+    }
+    let [small, large] = sizes[..] else { panic!() };
+    assert!(large.0 > 3 * small.0, "{sizes:?}");
+    let bound = |bytes: u64| bytes + bytes / 4;
+    assert!(
+        large.1 < bound(small.1) && large.2 < bound(small.2),
+        "{sizes:?}"
+    );
+    view(
+        &folder,
+        &["app.1.romp.json", "app.1.romp.trace"],
+        "page.html",
+    );
+    assert!(
+        std::fs::metadata(folder.path().join("page.html"))
+            .unwrap()
+            .len()
+            < 5_000_000
+    );
+    print!("{}", in_browser("large_trace", folder.path()));
+}
+
+/// The file is changed before the run, and gets its old text back after it: the times of these
+/// changes would tell the opposite.
+#[test]
+fn a_file_that_was_changed_after_the_build_is_noticed() {
+    let folder = built("handovers.c", "handovers.c");
+    let source = folder.path().join("handovers.c");
+    let text = std::fs::read(&source).unwrap();
+    let changed = [&text, &b"/* Written after the build. */\n"[..]].concat();
+    std::fs::write(&source, changed).unwrap();
+    let an_hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let file = std::fs::File::options().append(true).open(&source).unwrap();
+    file.set_modified(an_hour_ago).unwrap();
+    run_in(&folder, &mut traced_run());
+    view(&folder, &["app.0.romp.json"], "changed.html");
+    std::fs::write(&source, text).unwrap();
+    let in_an_hour = an_hour_ago + std::time::Duration::from_secs(7200);
+    file.set_modified(in_an_hour).unwrap();
+    view(&folder, &["app.0.romp.json"], "same.html");
+    in_browser("changed", folder.path());
 }
 
 #[test]
@@ -291,6 +402,12 @@ fn attempt(field: &str) -> String {
 fn the_timeline_names_on_what_tasks_depend() {
     let folder = traced_as("sparselu.c", "sparselu.c", &["tasks", "4", "8"]);
     in_browser("dependences", folder.path());
+}
+
+#[test]
+fn a_line_leads_to_a_task_from_any_thread() {
+    let folder = traced("handed_back.c");
+    in_browser("arrows", folder.path());
 }
 
 #[test]

@@ -1,6 +1,9 @@
-//! The timeline of a trace: what each thread did at which time, ready to be drawn. It has as
-//! many bins as a screen can show, however large the trace is, and every slice of a small
+//! The timeline of a trace: what each thread did at which time, ready to be drawn. It has a
+//! bounded number of bins, however large the trace is, and every slice of a small
 //! trace. Memory is bounded: the bins, and a fixed number of slices.
+//!
+//! A job has a trace for each rank. They share one axis of time, which begins with the first
+//! process. Each process has its own regions and threads.
 //!
 //! ```text
 //! length of the facts, the facts as JSON
@@ -13,6 +16,7 @@
 //! ```
 
 mod costs;
+mod lane;
 
 use std::collections::HashMap;
 
@@ -23,13 +27,15 @@ use profile::report::html::Columns;
 use serde_json::json;
 
 use crate::analysis::kinds;
-use crate::analysis::waits::{Handover, Name, handovers};
+use crate::analysis::waits::{Name, handovers};
 use crate::export::depends_on;
+use crate::layout::PAYLOAD_WORDS;
 use crate::read::{ReadError, Trace};
 use crate::record::Op;
 use crate::replay::{
     Chunk, Event, Listener, LockEvent, Open, Role, is_region, path, replay_closed,
 };
+use lane::{Bin, Lane};
 
 /// The activities of a thread that a picture distinguishes; the number is that of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +50,10 @@ enum Class {
 }
 
 const CLASSES: usize = 5;
-/// Bins of a lane, and of all lanes together.
-const MOST_BINS: usize = 4096;
+/// Bins of a lane: as many as a screen shows, and as many as there are if slices are left out.
+const SCREEN_BINS: usize = 4096;
+const MOST_BINS: usize = 1 << 16;
+/// Bins of all lanes together.
 const ALL_BINS: usize = 400_000;
 /// Slices, chunks and arrows: beyond them there are none, since a part would mislead.
 const MOST_SLICES: usize = 600_000;
@@ -63,17 +71,75 @@ pub struct Timeline {
     pub iterations: Option<Vec<u8>>,
 }
 
-/// Prepares a trace for the page of its profile.
+/// One process of the job, and the place of its threads and regions among those of all.
+struct Process<'a> {
+    trace: &'a Trace,
+    /// What its threads' names begin with: `r3:` for rank 3 of a merged profile.
+    prefix: String,
+    /// The kind of each region.
+    kinds: Vec<Option<RegionKind>>,
+    /// When it began, in ns after the first one.
+    begin: u64,
+    /// The number of regions of the processes before it.
+    regions: u64,
+}
+
+impl Process<'_> {
+    /// A time in ns.
+    fn ns(&self, ticks: u64) -> u64 {
+        self.begin.saturating_add(self.trace.ns(ticks))
+    }
+
+    fn end(&self) -> u64 {
+        self.ns(self.trace.header.end.ticks)
+    }
+
+    /// The number of a region in the columns of a lane: 0 for none.
+    fn region(&self, region: u32) -> u64 {
+        match is_region(region) {
+            true => self.regions + u64::from(region) + 1,
+            false => 0,
+        }
+    }
+}
+
+/// The processes of these traces, in the order of their ranks. If the profile is of one process,
+/// its threads have no ranks.
+fn processes<'a>(traces: &'a [Trace], profile: &Profile) -> Vec<Process<'a>> {
+    let is_job = !profile.ranks.is_empty();
+    let mut traces: Vec<&Trace> = traces.iter().collect();
+    traces.sort_by_key(|trace| trace.rank());
+    let began = |trace: &&Trace| trace.header.start_unix_ns;
+    let first = traces.iter().map(began).min().unwrap_or(0);
+    let mut regions = 0;
+    let processes = traces.into_iter().map(|trace| {
+        let process = Process {
+            trace,
+            prefix: match trace.rank().filter(|_| is_job) {
+                Some(rank) => format!("r{rank}:"),
+                None => String::new(),
+            },
+            kinds: kinds(trace),
+            begin: began(&trace) - first,
+            regions,
+        };
+        regions += process.kinds.len() as u64;
+        process
+    });
+    processes.collect()
+}
+
+/// Prepares the traces of a run for the page of its profile: one trace for each process.
 ///
 /// # Errors
-/// If the trace cannot be read.
-pub fn timeline(trace: &Trace, profile: &Profile) -> Result<Timeline, ReadError> {
-    let duration = trace.ns(trace.header.end.ticks).max(1);
-    let lanes = trace.threads().max(1);
-    let bins = (ALL_BINS / lanes).clamp(64, MOST_BINS);
+/// If a trace cannot be read.
+pub fn timeline(traces: &[Trace], profile: &Profile) -> Result<Timeline, ReadError> {
+    let processes = processes(traces, profile);
+    let duration = processes.iter().map(Process::end).max().unwrap_or(0).max(1);
+    let bins = bins(traces);
     let mut drawing = Drawing {
-        trace,
-        kinds: kinds(trace),
+        processes: &processes,
+        process: 0,
         bin_ns: duration.div_ceil(bins as u64).max(1),
         bins,
         lanes: HashMap::new(),
@@ -81,26 +147,65 @@ pub fn timeline(trace: &Trace, profile: &Profile) -> Result<Timeline, ReadError>
         state: State::OUTSIDE,
         slices: 0,
         chunks: 0,
-        created: HashMap::new(),
+        tasks: HashMap::new(),
         arrows: Vec::new(),
         is_cut: false,
     };
-    for stream in trace.streams() {
-        replay_closed(trace, stream, &mut drawing)?;
+    for (number, process) in processes.iter().enumerate() {
+        drawing.process = number;
+        // A label is unique in one file.
+        drawing.tasks.clear();
+        for stream in process.trace.streams() {
+            replay_closed(process.trace, stream, &mut drawing)?;
+        }
     }
     // Hand-overs follow from the events of all threads in the order of time. That takes a
     // second pass, which is spared where not all slices are shown.
     let handovers = match drawing.slices <= MOST_SLICES {
-        true => handovers(trace, MOST_ARROWS)?,
+        true => handed_over(&processes)?,
         false => None,
     };
     let iterations = match drawing.chunks {
         0 => None,
-        _ => Some(costs::iteration_costs(trace, profile)?),
+        _ => Some(costs::iteration_costs(&processes, profile)?),
     };
     let lanes = drawing.columns(profile, duration, handovers);
     Ok(Timeline { lanes, iterations })
 }
+
+/// The number of bins of each lane. If all slices may be shown, bins are only for pictures
+/// in which a bin is smaller than a pixel. Else nothing finer than a bin can be seen.
+fn bins(traces: &[Trace]) -> usize {
+    let lanes: usize = traces.iter().map(Trace::threads).sum();
+    let pages: u64 = traces.iter().map(Trace::pages).sum();
+    let has_slices = pages * PAYLOAD_WORDS as u64 <= MOST_SLICES as u64;
+    let most = if has_slices { SCREEN_BINS } else { MOST_BINS };
+    (ALL_BINS / lanes.max(1)).clamp(64, most)
+}
+
+/// A hand-over: from lane and time, to lane and time, when it was asked for, and its name.
+type Given = (End, End, u64, String);
+
+/// The hand-overs of all processes; none if there are too many.
+fn handed_over(processes: &[Process<'_>]) -> Result<Option<Vec<Given>>, ReadError> {
+    let mut all = Vec::new();
+    for (number, process) in processes.iter().enumerate() {
+        let Some(here) = handovers(process.trace, MOST_ARROWS - all.len())? else {
+            return Ok(None);
+        };
+        all.extend(here.iter().map(|one| {
+            let end = |(thread, ticks)| ((number, thread), process.ns(ticks));
+            let asked = process.ns(one.asked);
+            (end(one.from), end(one.to), asked, in_words(&one.name))
+        }));
+    }
+    Ok(Some(all))
+}
+
+/// A thread: the number of its process, and of its path.
+type Thread = (usize, Option<u32>);
+/// An end of an arrow: a lane, and a time in ns.
+type End = (Thread, u64);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
@@ -123,37 +228,30 @@ impl State {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Bin {
-    ns: [u64; CLASSES],
-    /// The region with the most time, as far as is known, and how far it is ahead of the others.
-    region: u64,
-    lead: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Lane {
-    bins: Vec<Bin>,
-    slices: Vec<(u64, u64, u64)>,
-    chunks: Vec<(u64, u64, u64, u64)>,
+/// The ends of a task's arrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TaskEnd {
+    Creation,
+    Execution,
 }
 
 struct Drawing<'a> {
-    trace: &'a Trace,
-    /// The kind of each region.
-    kinds: Vec<Option<RegionKind>>,
+    processes: &'a [Process<'a>],
+    /// The number of the process whose events are read.
+    process: usize,
     bin_ns: u64,
     bins: usize,
-    lanes: HashMap<Option<u32>, Lane>,
+    lanes: HashMap<Thread, Lane>,
     /// When the state began, in ns.
     last: u64,
     state: State,
     slices: usize,
     chunks: usize,
-    /// By label of a task that was not executed yet: where and when it was created.
-    created: HashMap<u64, (Option<u32>, u64)>,
-    /// From lane and time, to lane and time.
-    arrows: Vec<[(Option<u32>, u64); 2]>,
+    /// By label: the end of a task's arrow of which the other end was not read yet. Streams are
+    /// read one after the other, so the execution may be read before the creation.
+    tasks: HashMap<u64, (TaskEnd, End)>,
+    /// From where, and to where.
+    arrows: Vec<[End; 2]>,
     /// Whether there were more arrows than can be held.
     is_cut: bool,
 }
@@ -165,20 +263,13 @@ impl Listener for Drawing<'_> {
     }
 
     fn event(&mut self, time: u64, open: &[Open], event: &Event) {
-        let now = self.trace.ns(time);
+        let now = self.here().ns(time);
         let lane = path(open);
         match event {
             Event::Chunk(chunk) => self.chunk(lane, chunk),
-            Event::Create(label) if self.created.len() < MOST_ARROWS => {
-                self.created.insert(*label, (lane, now));
-            }
-            Event::Create(_) => self.is_cut = true,
+            Event::Create(label) => self.task(*label, TaskEnd::Creation, lane, now),
+            Event::Executes(label) => self.task(*label, TaskEnd::Execution, lane, now),
             Event::Lock(lock) => self.lock(lane, lock, now),
-            Event::Executes(label) => {
-                if let Some(from) = self.created.remove(label) {
-                    self.arrow(from, (lane, now));
-                }
-            }
             _ => {}
         }
         let next = self.state_after(open, event);
@@ -198,12 +289,16 @@ impl Listener for Drawing<'_> {
                 class: Class::Manage,
                 ..next
             };
-            self.add(forked, self.trace.ns(*fork), now);
+            self.add(forked, self.here().ns(*fork), now);
         }
     }
 }
 
-impl Drawing<'_> {
+impl<'a> Drawing<'a> {
+    fn here(&self) -> &'a Process<'a> {
+        &self.processes[self.process]
+    }
+
     fn state_after(&self, open: &[Open], event: &Event) -> State {
         let (open, phase) = match (event, open.split_last()) {
             (Event::End { .. }, Some((_, below))) => (below, None),
@@ -214,11 +309,12 @@ impl Drawing<'_> {
             return State::OUTSIDE;
         };
         let phase = phase.unwrap_or(top.phase);
-        let kind = self.kinds.get(top.region as usize).copied().flatten();
+        let here = self.here();
+        let kind = here.kinds.get(top.region as usize).copied().flatten();
         State {
             lane: path(open),
             class: class(top.role, kind, phase, open.iter().any(Open::is_task)),
-            region: region_number(top.region),
+            region: here.region(top.region),
         }
     }
 
@@ -235,11 +331,12 @@ impl Drawing<'_> {
         if lock.op != Op::LockSet {
             return;
         }
-        self.slice(self.trace.ns(lock.start).min(now));
+        let here = self.here();
+        self.slice(here.ns(lock.start).min(now));
         let waiting = State {
             lane,
             class: Class::Wait,
-            region: region_number(lock.region),
+            region: here.region(lock.region),
         };
         self.add(waiting, self.last, now);
         self.last = self.last.max(now);
@@ -250,7 +347,7 @@ impl Drawing<'_> {
             return;
         }
         let (bin_ns, bins) = (self.bin_ns, self.bins);
-        let lane = self.lanes.entry(state.lane).or_default();
+        let lane = self.lanes.entry((self.process, state.lane)).or_default();
         lane.bins.resize(bins, Bin::default());
         let mut at = from;
         while at < now {
@@ -272,17 +369,35 @@ impl Drawing<'_> {
     fn chunk(&mut self, lane: Option<u32>, chunk: &Chunk) {
         self.chunks += 1;
         if self.chunks <= MOST_CHUNKS {
-            let from = self.trace.ns(chunk.start);
-            let length = self.trace.ns(chunk.end).saturating_sub(from);
-            let lane = self.lanes.entry(lane).or_default();
+            let from = self.here().ns(chunk.start);
+            let length = self.here().ns(chunk.end).saturating_sub(from);
+            let lane = self.lanes.entry((self.process, lane)).or_default();
             let entry = (from, length, chunk.first, chunk.length);
             lane.chunks.push(entry);
         }
     }
 
-    fn arrow(&mut self, from: (Option<u32>, u64), to: (Option<u32>, u64)) {
+    /// A task was created or starts to be executed. The label 0 stands for no known creation.
+    fn task(&mut self, label: u64, what: TaskEnd, lane: Option<u32>, now: u64) {
+        let here = ((self.process, lane), now);
+        match self.tasks.get(&label).copied() {
+            _ if label == 0 => {}
+            Some((other, _)) if other == what => {}
+            Some((_, there)) => {
+                self.tasks.remove(&label);
+                self.arrow(match what {
+                    TaskEnd::Creation => [here, there],
+                    TaskEnd::Execution => [there, here],
+                });
+            }
+            None if self.tasks.len() < MOST_ARROWS => drop(self.tasks.insert(label, (what, here))),
+            None => self.is_cut = true,
+        }
+    }
+
+    fn arrow(&mut self, arrow: [End; 2]) {
         match self.arrows.len() < MOST_ARROWS {
-            true => self.arrows.push([from, to]),
+            true => self.arrows.push(arrow),
             false => self.is_cut = true,
         }
     }
@@ -291,13 +406,21 @@ impl Drawing<'_> {
         mut self,
         profile: &Profile,
         duration: u64,
-        handovers: Option<Vec<Handover>>,
+        handovers: Option<Vec<Given>>,
     ) -> Vec<u8> {
-        let mut order: Vec<Option<u32>> = self.lanes.keys().copied().collect();
-        order.sort_by_key(|lane| (lane.and_then(|lane| self.trace.thread_path(lane)), *lane));
+        let mut order: Vec<Thread> = self.lanes.keys().copied().collect();
+        order.sort_by_key(|(process, lane)| {
+            let trace = self.processes[*process].trace;
+            (
+                *process,
+                lane.and_then(|lane| trace.thread_path(lane)),
+                *lane,
+            )
+        });
         let has_slices = self.slices <= MOST_SLICES;
         let has_chunks = self.chunks <= MOST_CHUNKS;
-        let place = |lane: Option<u32>| order.iter().position(|one| *one == lane);
+        let places: HashMap<Thread, usize> = order.iter().copied().zip(0..).collect();
+        let place = |thread: Thread| places.get(&thread).copied();
         let arrows: Vec<[u64; 4]> = self
             .arrows
             .iter()
@@ -311,26 +434,25 @@ impl Drawing<'_> {
         let handovers: Vec<serde_json::Value> = handovers
             .unwrap_or_default()
             .iter()
-            .filter_map(|one| {
-                let (from, to) = (place(one.from.0)?, place(one.to.0)?);
-                let ns = |ticks| self.trace.ns(ticks);
-                let times = (ns(one.from.1), ns(one.to.1), ns(one.asked));
-                Some(json!([
-                    from,
-                    times.0,
-                    to,
-                    times.1,
-                    times.2,
-                    in_words(&one.name)
-                ]))
+            .filter_map(|(from, to, asked, name)| {
+                let (start, end) = (place(from.0)?, place(to.0)?);
+                Some(json!([start, from.1, end, to.1, asked, name]))
             })
             .collect();
+        let name = |(process, lane): &Thread| {
+            let Process { trace, prefix, .. } = &self.processes[*process];
+            format!("{prefix}{}", trace.thread(*lane))
+        };
+        let mut all_regions = Vec::new();
+        for process in self.processes {
+            all_regions.extend(regions(process.trace, profile));
+        }
         let facts = json!({
             "duration_ns": duration,
             "bins": self.bins,
             "bin_ns": self.bin_ns,
-            "lanes": order.iter().map(|lane| self.trace.thread(*lane)).collect::<Vec<_>>(),
-            "regions": regions(self.trace, profile),
+            "lanes": order.iter().map(name).collect::<Vec<_>>(),
+            "regions": all_regions,
             "slices": self.slices,
             "has_slices": has_slices,
             "has_chunks": has_chunks,
@@ -344,74 +466,13 @@ impl Drawing<'_> {
         columns.push(facts.len() as u64);
         let mut bytes = columns.bytes().to_vec();
         bytes.extend_from_slice(facts.as_bytes());
-        let mut columns = Columns::default();
         let mut lanes: Vec<Lane> = Vec::new();
         for lane in &order {
             lanes.extend(self.lanes.remove(lane));
         }
-        for lane in &mut lanes {
-            lane.bins.resize(self.bins, Bin::default());
-            lane.bins.iter().for_each(|bin| bin.write(&mut columns));
-        }
-        for lane in &mut lanes {
-            write_slices(&mut lane.slices, has_slices, &mut columns);
-        }
-        for lane in &mut lanes {
-            write_chunks(&mut lane.chunks, has_chunks, &mut columns);
-        }
+        let columns = lane::write(lanes, self.bins, has_slices, has_chunks);
         bytes.extend_from_slice(columns.bytes());
         bytes
-    }
-}
-
-impl Bin {
-    fn add(&mut self, state: State, ns: u64) {
-        let sum = &mut self.ns[state.class as usize];
-        *sum = sum.saturating_add(ns);
-        // A region with more time than all others together stays.
-        if self.region == state.region {
-            self.lead = self.lead.saturating_add(ns);
-        } else if self.lead >= ns {
-            self.lead -= ns;
-        } else {
-            self.region = state.region;
-            self.lead = ns - self.lead;
-        }
-    }
-
-    fn write(&self, columns: &mut Columns) {
-        for ns in &self.ns[1..] {
-            columns.push(*ns);
-        }
-        if self.ns[1..].iter().any(|ns| *ns > 0) {
-            columns.push(self.region);
-        }
-    }
-}
-
-fn write_slices(slices: &mut [(u64, u64, u64)], has: bool, columns: &mut Columns) {
-    slices.sort_unstable();
-    let slices = if has { &*slices } else { &[] };
-    columns.push(slices.len() as u64);
-    let mut last = 0;
-    for (from, length, what) in slices {
-        columns.push(from.saturating_sub(last));
-        columns.push(*length);
-        columns.push(*what);
-        last = (from + length).max(last);
-    }
-}
-
-fn write_chunks(chunks: &mut [(u64, u64, u64, u64)], has: bool, columns: &mut Columns) {
-    chunks.sort_unstable();
-    let chunks = if has { &*chunks } else { &[] };
-    columns.push(chunks.len() as u64);
-    let mut last = 0;
-    for (from, length, first, number) in chunks {
-        for value in [from - last, *length, *first, *number] {
-            columns.push(value);
-        }
-        last = *from;
     }
 }
 
@@ -445,14 +506,6 @@ fn regions(trace: &Trace, profile: &Profile) -> Vec<serde_json::Value> {
     regions.collect()
 }
 
-/// The number of a region in the columns of a lane: 0 for none.
-fn region_number(region: u32) -> u64 {
-    match is_region(region) {
-        true => u64::from(region) + 1,
-        false => 0,
-    }
-}
-
 fn in_words(name: &Name) -> String {
     match name {
         Name::Critical(name) if name.is_empty() => "critical without a name".to_owned(),
@@ -484,32 +537,6 @@ fn class(role: Role, kind: Option<RegionKind>, phase: PseudoRegion, in_task: boo
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_bin_names_the_region_that_has_most_of_it() {
-        let state = |region| State {
-            lane: None,
-            class: Class::Work,
-            region,
-        };
-        let mut bin = Bin::default();
-        for (region, ns) in [(1, 30), (2, 50), (1, 40), (3, 5)] {
-            bin.add(state(region), ns);
-        }
-        assert_eq!((bin.region, bin.ns[1]), (1, 125));
-    }
-
-    #[test]
-    fn times_of_slices_are_told_by_what_is_between() {
-        let numbers = |slices: &mut [(u64, u64, u64)], has| {
-            let mut columns = Columns::default();
-            write_slices(slices, has, &mut columns);
-            columns.bytes().to_vec()
-        };
-        let mut slices = [(30, 5, 7), (10, 4, 6)];
-        assert_eq!(numbers(&mut slices, true), [2, 10, 4, 6, 16, 5, 7]);
-        assert_eq!(numbers(&mut slices, false), [0]);
-    }
 
     #[test]
     fn waiting_is_told_from_work() {

@@ -92,6 +92,7 @@ fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         // An unlimited line length stands for Flang, which accepts no line markers within a
         // statement.
         whole_statements: source.layout.line_length.is_none(),
+        has_hashes: true,
         api: arguments.api,
         ..Options::default()
     };

@@ -19,6 +19,7 @@ use crate::edit::Order;
 use crate::find::{
     Closing, Found, FoundCall, FoundDirective, Function, InSequence, LoopNest, LoopReader, Position,
 };
+use crate::hashes::FileHashes;
 use crate::names::PrefixMaps;
 use crate::nest::Nesting;
 use crate::openmp::api::RoutineRow;
@@ -236,6 +237,7 @@ pub fn plan(
         disabled: &options.disabled,
         host_only: options.host_only,
         prefix_maps: &options.prefix_maps,
+        hashes: options.has_hashes.then(FileHashes::default),
         unknown: &options.unknown,
         depends_on_device: Cell::new(false),
         api: options.api,
@@ -278,6 +280,8 @@ struct Planner<'a> {
     host_only: bool,
     /// How descriptors name files.
     prefix_maps: &'a PrefixMaps,
+    /// The hashes of files, if descriptors have them.
+    hashes: Option<FileHashes>,
     /// Whether the result depends on `host_only`.
     depends_on_device: Cell<bool>,
     /// Directives that the compiler does not know.

@@ -128,11 +128,13 @@ impl Planner<'_> {
         let seen = self.seen.entry((name.clone(), text.clone())).or_default();
         let ordinal = *seen;
         *seen += 1;
+        let hash = self.hash(place.at());
         self.plan.regions.push(Region {
             descriptor: Descriptor {
                 function: name,
                 directive: Some(text),
                 ordinal,
+                hash,
                 ..descriptor
             },
             maybe_extern_inline: function.is_none_or(|function| function.maybe_extern_inline),
@@ -142,6 +144,13 @@ impl Planner<'_> {
             branch: mark,
         });
         self.plan.regions.len() - 1
+    }
+
+    /// The hash of the file that an offset lies in.
+    fn hash(&mut self, at: usize) -> Option<String> {
+        let hashes = self.hashes.as_mut()?;
+        let line = self.found.lines.presumed(at)?;
+        hashes.of(&line.file).map(str::to_owned)
     }
 
     /// The name of a file as descriptors give it.
@@ -168,6 +177,8 @@ impl Planner<'_> {
 
 /// A directive or call with a place in the source.
 pub(super) trait Located {
+    /// Where it begins.
+    fn at(&self) -> usize;
     /// The function around it.
     fn function(&self) -> Option<&Function>;
     /// The conditional branches around it, outermost first.
@@ -175,6 +186,9 @@ pub(super) trait Located {
 }
 
 impl Located for FoundDirective {
+    fn at(&self) -> usize {
+        self.range.start
+    }
     fn function(&self) -> Option<&Function> {
         self.function.as_ref()
     }
@@ -184,6 +198,9 @@ impl Located for FoundDirective {
 }
 
 impl Located for FoundCall {
+    fn at(&self) -> usize {
+        self.name.start
+    }
     fn function(&self) -> Option<&Function> {
         self.function.as_ref()
     }

@@ -60,6 +60,7 @@ pub(crate) fn instrumented(
         whole_statements: how.compiler.family.whole_statements,
         without_lines: false,
         apart: outputs::has_coverage_notes(line),
+        has_hashes: true,
         api: Api::Pomp,
     };
     let instrument = how.instrument;

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use profile::descriptor::Descriptor;
-use profile::model::{self, Profile, Row, SCHEMA, Span, VERSION};
+use profile::model::{self, Profile, Row, SCHEMA, SourceFile, Span, VERSION};
 use profile::order;
 use profile::parallel::map_parts;
 use profile::region_kind::RegionKind;
@@ -41,6 +41,7 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
         schema: SCHEMA.to_owned(),
         version: VERSION,
         regions: regions.iter().map(|region| describe(region)).collect(),
+        sources: sources(&regions),
         ..Profile::default()
     };
     profile.run.max_threads = snapshot.widest();
@@ -137,6 +138,20 @@ fn describe(region: &Region) -> model::Region {
         code: descriptor.code,
         near: false,
     }
+}
+
+/// The files of the regions whose hashes are known.
+fn sources(regions: &[&Region]) -> Vec<SourceFile> {
+    let known = regions.iter().filter_map(|region| {
+        let Descriptor { begin, hash, .. } = &region.descriptor;
+        Some((&begin.file, hash.as_ref()?))
+    });
+    let files: BTreeSet<(&String, &String)> = known.collect();
+    let files = files.into_iter().map(|(file, hash)| SourceFile {
+        file: file.clone(),
+        hash: hash.clone(),
+    });
+    files.collect()
 }
 
 /// What a reader of the profile should know.

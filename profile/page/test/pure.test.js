@@ -6,7 +6,7 @@ import { clusters, distance, setsApart } from "../clusters.js";
 import { columnsOf } from "../costs.js";
 import { cellsOf, readCells } from "../data.js";
 import { count, percentage, time } from "../format.js";
-import { CLASSES, firstAbove, timesIn } from "../spans.js";
+import { CLASSES, firstAbove, rowsOf, timesIn, timesOf } from "../spans.js";
 import { spanRun } from "../shown.js";
 import { listText, parseState, stateFragment } from "../state.js";
 import { locationTree, placesOf, valuesOf } from "../sums.js";
@@ -65,7 +65,21 @@ test("times in a span are those of the slices in it", () => {
   const bins = [[4, 10], [6, 0], [0, 0], [0, 0]].map((column) => Float64Array.from(column));
   const coarse = { ...lane, bins };
   assert.deepEqual(timesIn(coarse, { has_slices: false, bin_ns: 10, bins: 2 }, 5, 20), [0, 12, 3, 0, 0]);
+  const named = { ...coarse, region: Uint32Array.from([7, 7]) };
+  assert.deepEqual(timesOf(named, { has_slices: false, bin_ns: 10, bins: 2 }, 5, 20), [{ region: 6, kind: 1, time: 12 }, { region: 6, kind: 2, time: 3 }]);
   assert.deepEqual([firstAbove([1, 3, 5], 3), firstAbove([1, 3, 5], 9), firstAbove([], 0)], [2, 3, 0]);
+});
+
+test("a folded rank or team is one row with the lanes of all its threads", () => {
+  const names = ["r0:0", "r0:0->0", "r0:0->0->0", "r0:0->1", "r1:0", "r1:0->0"];
+  const told = (...folded) => rowsOf(names, new Set(folded)).map(({ label, lanes }) => [label, ...lanes]);
+  assert.deepEqual(told(), [
+    ["rank 0", 0, 1, 2, 3], ["r0:0", 0], ["team of r0:0", 1, 2, 3], ["r0:0->0", 1], ["team of r0:0->0", 2], ["r0:0->0->0", 2], ["r0:0->1", 3],
+    ["rank 1", 4, 5], ["r1:0", 4], ["team of r1:0", 5], ["r1:0->0", 5],
+  ]);
+  assert.deepEqual(told("r0", "r1:0"), [["rank 0", 0, 1, 2, 3], ["rank 1", 4, 5], ["r1:0", 4], ["team of r1:0", 5]]);
+  assert.deepEqual(told("r0:0", "r1"), [["rank 0", 0, 1, 2, 3], ["r0:0", 0], ["team of r0:0", 1, 2, 3], ["rank 1", 4, 5]]);
+  assert.deepEqual(rowsOf(["0", "0->0"], new Set()).map(({ label }) => label), ["0", "team of 0", "0->0"]);
 });
 
 test("neighbouring iterations share a column, each with its weight", () => {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::identity::{Identity, identities};
-use crate::model::{Node, Profile, Region, Run, SCHEMA, Thread, VERSION};
+use crate::model::{Node, Profile, Region, Run, SCHEMA, SourceFile, Thread, VERSION};
 use crate::order;
 use crate::region_kind::PseudoRegion;
 use waits::{Places, WaitLists};
@@ -302,6 +302,7 @@ struct Builder {
     nodes: Vec<Node>,
     by_key: HashMap<NodeKey, usize>,
     waits: WaitLists,
+    sources: BTreeSet<SourceFile>,
 }
 
 impl Builder {
@@ -324,6 +325,7 @@ impl Builder {
 
     /// Adds a profile's regions, and the rows of the selected threads.
     fn add_tree(&mut self, profile: &Profile, select: Select) {
+        self.sources.extend(profile.sources.iter().cloned());
         let regions = self.regions(profile);
         let threads = self.threads(profile, select);
         let mut places: Vec<Option<usize>> = Vec::with_capacity(profile.nodes.len());
@@ -410,6 +412,7 @@ impl Builder {
             distributions: self.waits.distributions,
             arrivals: self.waits.arrivals,
             contention: self.waits.contention,
+            sources: self.sources.into_iter().collect(),
         }
     }
 }

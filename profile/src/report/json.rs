@@ -43,6 +43,7 @@ pub fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     json.list(",\"distributions\":", &profile.distributions)?;
     json.list(",\"arrivals\":", &profile.arrivals)?;
     json.list(",\"contention\":", &profile.contention)?;
+    json.list(",\"sources\":", &profile.sources)?;
     json.text("}\n");
     out.write_all(&json.text)
 }

@@ -230,6 +230,12 @@ impl Trace {
         &self.definitions.facts
     }
 
+    /// The rank of its process in an MPI program, if it has one.
+    #[must_use]
+    pub fn rank(&self) -> Option<u32> {
+        self.facts().get("rank")?.parse().ok()
+    }
+
     /// The numbers of the streams: one for each thread block of the library,
     /// which several threads may have used one after the other.
     pub fn streams(&self) -> impl Iterator<Item = u64> {

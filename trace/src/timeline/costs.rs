@@ -1,35 +1,43 @@
 //! What the iterations of loops cost, for the pages of their regions.
 //!
 //! ```text
-//! [{ region: [its name, its index in the profile], iterations, instances, chunks, largest_chunk,
+//! [{ rank: of the process, if the profile is of several,
+//!    region: [its name, its index in the profile], iterations, instances, chunks, largest_chunk,
 //!    per_cell: iterations of a cell, executed: by cell, ns: of an iteration, by cell }]
 //! ```
 
 use profile::model::Profile;
 use serde_json::{Value, json};
 
-use super::regions;
+use super::{Process, regions};
 use crate::analysis::iterations::{Loop, loops};
 use crate::read::{ReadError, Trace};
 
-/// The costs as JSON, of as many cells as [`loops`] has.
-pub(super) fn iteration_costs(trace: &Trace, profile: &Profile) -> Result<Vec<u8>, ReadError> {
-    let loops = loops(trace)?;
-    let regions = regions(trace, profile);
-    let costs = loops.iter().map(|(number, known)| {
-        let region = regions.get(*number as usize).cloned();
-        costs_of(trace, known, region.unwrap_or_default())
-    });
-    Ok(costs.collect::<Value>().to_string().into_bytes())
+/// The costs as JSON, for each process of as many cells as [`loops`] has.
+pub(super) fn iteration_costs(
+    processes: &[Process<'_>],
+    profile: &Profile,
+) -> Result<Vec<u8>, ReadError> {
+    let mut costs = Vec::new();
+    for Process { trace, prefix, .. } in processes {
+        let rank = trace.rank().filter(|_| !prefix.is_empty());
+        let regions = regions(trace, profile);
+        for (number, known) in loops(trace)? {
+            let region = regions.get(number as usize).cloned();
+            costs.push(costs_of(trace, &known, rank, region.unwrap_or_default()));
+        }
+    }
+    Ok(Value::from(costs).to_string().into_bytes())
 }
 
-fn costs_of(trace: &Trace, known: &Loop, region: Value) -> Value {
+fn costs_of(trace: &Trace, known: &Loop, rank: Option<u32>, region: Value) -> Value {
     let executed = known.cells.iter().map(|cell| cell.executed.round() as u64);
     let ns = known
         .cells
         .iter()
         .map(|cell| rounded_ns(trace, cell.cost()));
     json!({
+        "rank": rank,
         "region": region,
         "iterations": known.iterations,
         "instances": known.instances(),

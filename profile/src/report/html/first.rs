@@ -166,7 +166,11 @@ fn excerpt(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io::Resul
             escaped(&text)
         )?;
     }
-    writeln!(out, "</pre>")
+    writeln!(out, "</pre>")?;
+    match page.sources.note(region) {
+        Some(note) => writeln!(out, "<p class=\"note\">{}</p>", escaped(note)),
+        None => Ok(()),
+    }
 }
 
 /// Waiting for a processor is contained in other times: the kernel does not report in which.

@@ -1,10 +1,11 @@
-//! The user's source files. If a file seems to have changed since the run, a note says so.
+//! The user's source files. If a file has changed since the program was built, a note says so.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::analysis::Report;
+use crate::file_hash::file_hash;
 use crate::model::Region;
 
 /// Size of the largest file that is shown, in bytes.
@@ -58,6 +59,12 @@ impl Sources {
         self.files.iter().map(|(name, file)| (name.as_str(), file))
     }
 
+    /// The fact that a reader must know about the file of a region.
+    #[must_use]
+    pub fn note(&self, region: &Region) -> Option<&str> {
+        self.files.get(&region.file)?.note.as_deref()
+    }
+
     /// Some lines around the begin of a region, each with its number; none if the file's text
     /// is not known.
     #[must_use]
@@ -99,12 +106,31 @@ fn read(name: &str, folders: &[PathBuf], room: usize, report: &Report<'_>) -> Fi
         return note("The file can't be read.");
     };
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let changed = is_other_text(name, &text, report) || is_newer(&path, report);
     File {
-        note: changed
-            .then(|| "The file was changed after the run: lines may stand elsewhere.".to_owned()),
+        note: changed_after(name, &path, &bytes, report)
+            .map(|what| format!("The file was changed after {what}: lines may stand elsewhere.")),
         text: Some(text),
     }
+}
+
+/// After what the file was changed; none if it is as it was. If its hash is not known, the places
+/// of directives and the time of its last change tell as much as can be known.
+fn changed_after(
+    name: &str,
+    path: &Path,
+    content: &[u8],
+    report: &Report<'_>,
+) -> Option<&'static str> {
+    let sources = report.profile.sources.iter();
+    let mut known = sources.filter(|source| source.file == name).peekable();
+    if known.peek().is_some() {
+        let hash = file_hash(content);
+        return known
+            .any(|source| source.hash != hash)
+            .then_some("the program was built");
+    }
+    let text = String::from_utf8_lossy(content);
+    (is_other_text(name, &text, report) || is_newer(path, report)).then_some("the run")
 }
 
 /// Whether most directives are not at their recorded lines. Some directives may come from
