@@ -117,6 +117,13 @@ impl Range {
         }
     }
 
+    /// The piece at an offset. The user's pointer to it may be valid for fewer bytes than the piece
+    /// has, so a piece is handed out again by this one.
+    fn at(&self, offset: usize) -> *mut u8 {
+        // SAFETY: the offset is that of a piece, which lies within the range.
+        unsafe { self.begin.load(Ordering::Acquire).add(offset) }
+    }
+
     /// Takes a piece. A range begins at a page, so pieces can be aligned to up to the size of a
     /// page.
     fn take(&self, layout: Layout) -> Option<*mut u8> {
@@ -235,12 +242,13 @@ fn take_from_slab(kind: usize) -> Option<*mut u8> {
     })
 }
 
-/// A small piece is kept for the next one of its size.
-fn keep(piece: *mut u8, kind: usize) {
+/// A small piece is kept for the next one of its size: by the pointer to hand out again, and
+/// written to by the pointer that its user gives back.
+fn keep(again: *mut u8, given: *mut u8, kind: usize) {
     KEPT.with(|kept| {
         // SAFETY: nobody uses the piece any more, which is aligned and has room for a word.
-        unsafe { piece.cast::<*mut u8>().write(kept[kind].get()) };
-        kept[kind].set(piece);
+        unsafe { given.cast::<*mut u8>().write(kept[kind].get()) };
+        kept[kind].set(again);
     });
 }
 
@@ -283,8 +291,8 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
         match range_of(piece) {
-            Some(_) => match kind(layout) {
-                Some(kind) => keep(piece, kind),
+            Some((range, offset)) => match kind(layout) {
+                Some(kind) => keep(range.at(offset), piece, kind),
                 None => give_back(piece, layout.size()),
             },
             // SAFETY: as the caller promises, and it is the system's.
@@ -304,7 +312,7 @@ unsafe impl GlobalAlloc for Allocator {
             _ => false,
         };
         if stays {
-            return piece;
+            return range.at(offset);
         }
         // SAFETY: as the caller promises of the new size; both pieces have the bytes
         // that are copied, and are different ones.
