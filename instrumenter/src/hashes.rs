@@ -11,13 +11,13 @@ use crate::names;
 
 /// The hashes that are known so far, by the names of the files.
 #[derive(Debug, Default)]
-pub struct FileHashes {
+pub(crate) struct FileHashes {
     known: HashMap<String, Option<String>>,
 }
 
 impl FileHashes {
     /// The hash of a file; none if there is no file of this name.
-    pub fn of(&mut self, name: &str) -> Option<&str> {
+    pub(crate) fn of(&mut self, name: &str) -> Option<&str> {
         if !self.known.contains_key(name) {
             self.known.insert(name.to_owned(), read(name));
         }

@@ -18,7 +18,7 @@ pub mod cli;
 pub mod diagnostic;
 pub mod edit;
 pub mod find;
-pub mod hashes;
+mod hashes;
 pub mod list;
 mod markers;
 pub mod names;

@@ -66,8 +66,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             loaded.collect::<Result<Vec<Profile>, Failure>>()?
         }
         false => runs::all(&runs::Runs {
+            under: &[],
             command: &arguments.command,
-            program: arguments.command.first(),
             threads: &arguments.threads,
             repeat: arguments.repeat,
             keep: arguments.keep.as_deref(),
@@ -82,8 +82,8 @@ pub(super) fn of_unmeasured(program: &[OsString], threads: &[u32]) -> Result<(),
     let romp = std::env::current_exe().map_err(|error| format!("error: romp: {error}"))?;
     let measured = [romp.into_os_string(), "run".into(), "--".into()];
     let profiles = runs::all(&runs::Runs {
-        command: &[&measured, program].concat(),
-        program: program.first(),
+        under: &measured,
+        command: program,
         threads,
         repeat: 1,
         keep: None,

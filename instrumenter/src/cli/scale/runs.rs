@@ -18,10 +18,10 @@ use crate::diagnostic::file_error;
 /// The program to run, and the way to run it.
 #[derive(Debug)]
 pub(super) struct Runs<'a> {
-    /// The command, and its arguments.
+    /// The command that runs the program, such as `romp run`; empty if the program runs by itself.
+    pub(super) under: &'a [OsString],
+    /// The program, and its arguments.
     pub(super) command: &'a [OsString],
-    /// The program that it runs, as messages name it.
-    pub(super) program: Option<&'a OsString>,
     /// The numbers of threads.
     pub(super) threads: &'a [u32],
     /// The number of runs with each number of threads.
@@ -60,10 +60,10 @@ fn of(threads: u32) -> String {
 
 /// Runs the program once.
 fn one(runs: &Runs<'_>, threads: u32, folder: &Path) -> Result<Profile, Failure> {
-    let (Some((first, arguments)), Some(program)) = (runs.command.split_first(), runs.program)
-    else {
+    let Some(program) = runs.command.first() else {
         return Err("error: no program is given".to_owned().into());
     };
+    let words = [runs.under, runs.command].concat();
     std::fs::create_dir_all(folder).map_err(|error| {
         file_error(
             folder,
@@ -77,8 +77,8 @@ fn one(runs: &Runs<'_>, threads: u32, folder: &Path) -> Result<Profile, Failure>
         return Err(file_error(&folder, what, "choose another directory with --keep").into());
     }
     let name = Path::new(program).display();
-    let status = Command::new(first)
-        .args(arguments)
+    let status = Command::new(&words[0])
+        .args(&words[1..])
         .env("OMP_NUM_THREADS", threads.to_string())
         .env("ROMP_OUTPUT", &folder)
         .env("ROMP_QUIET", "on")

@@ -93,10 +93,7 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
         processors => overheads.threads.min(processors.into()),
     };
     let at_once = (processors as f64).max(2.0);
-    let updates: u64 = regions
-        .iter()
-        .map(|&region| column(facts, region, Quantity::ExecCount))
-        .sum();
+    let updates = column_sum(facts, regions, Quantity::ExecCount);
     let measured = measured as f64;
     let queue = measured * (at_once - 2.0) / (at_once - 1.0);
     (updates as f64 * UPDATE_NS / at_once + queue).min(measured)
@@ -104,12 +101,17 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
 
 /// The most that can be won: the wait, and the time spent inside.
 fn held(facts: &Facts<'_, '_>, regions: &[usize], likely: u64) -> u64 {
-    let inside = regions
-        .iter()
-        .map(|&region| column(facts, region, Quantity::BodyTime));
     likely
-        .saturating_add(inside.sum())
+        .saturating_add(column_sum(facts, regions, Quantity::BodyTime))
         .min(facts.overheads.duration_ns)
+}
+
+/// The sum of a column over all threads of some regions.
+fn column_sum(facts: &Facts<'_, '_>, regions: &[usize], quantity: Quantity) -> u64 {
+    let of = regions
+        .iter()
+        .map(|&region| column(facts, region, quantity));
+    of.sum()
 }
 
 fn column(facts: &Facts<'_, '_>, region: usize, quantity: Quantity) -> u64 {
@@ -141,10 +143,7 @@ fn what(
     regions: &[usize],
     guard: Option<&Contention>,
 ) -> (String, Vec<(&'static str, u64)>) {
-    let times: u64 = regions
-        .iter()
-        .map(|&region| column(facts, region, Quantity::ExecCount))
-        .sum();
+    let times = column_sum(facts, regions, Quantity::ExecCount);
     let duration = facts.overheads.duration_ns;
     let mut evidence = vec![("times", times)];
     let sum = |of: fn(&crate::model::ContentionSite) -> u64| -> u64 {
@@ -173,10 +172,8 @@ fn what(
             format!("{} took {} each", count(times, "update"), time(each))
         }
         (Kind::Ordered, _) => {
-            let held = regions
-                .iter()
-                .map(|&region| column(facts, region, Quantity::BodyTime));
-            evidence.push(("held_ns", held.sum()));
+            let held = column_sum(facts, regions, Quantity::BodyTime);
+            evidence.push(("held_ns", held));
             format!("threads waited for their turn, {}", count(times, "time"))
         }
         _ => format!("threads queued, {}", count(times, "time")),

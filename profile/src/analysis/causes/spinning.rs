@@ -9,7 +9,7 @@ use super::{Cause, Facts, Kind, queued};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::count;
 use crate::columns::Quantity;
-use crate::model::{Region, Row, Span};
+use crate::model::{Region, Row};
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
@@ -83,15 +83,39 @@ fn of_lock(facts: &Facts<'_, '_>, spin: Spin) -> Cause {
         .saying(what, remedy)
 }
 
-/// The looks of a thread at a construct: their number, and the nanoseconds in them. Tests of a
-/// lock are looks if they fail.
-fn looks_at(kind: RegionKind, row: &Row) -> Span {
-    match kind {
-        RegionKind::Lock => Span {
-            count: row.enter().count.saturating_sub(row.body.count),
-            ns: row.enter().ns,
-        },
-        _ => row.main,
+/// The looks of a thread at a construct.
+struct Looks {
+    count: u64,
+    /// The time in the looks, in nanoseconds.
+    ns: u64,
+    /// The part of that time that the ledger does not know as lost, in nanoseconds.
+    unknown_ns: u64,
+    /// The time in which the thread held the lock that it looks at, in nanoseconds.
+    held_ns: u64,
+    /// The part of the cost of measuring that falls outside the time in the looks.
+    outside: f64,
+}
+
+impl Looks {
+    /// Tests of a lock are looks if they fail. The ledger takes the cost of measuring off the time
+    /// in a test. But a thread whose test takes longer only tests less often.
+    fn of(kind: RegionKind, row: &Row) -> Self {
+        match kind {
+            RegionKind::Lock => Self {
+                count: row.enter().count.saturating_sub(row.body.count),
+                ns: row.enter().ns,
+                unknown_ns: row.enter().ns,
+                held_ns: row.body.ns,
+                outside: OUTSIDE,
+            },
+            _ => Self {
+                count: row.main.count,
+                ns: row.main.ns,
+                unknown_ns: 0,
+                held_ns: 0,
+                outside: 1.0,
+            },
+        }
     }
 }
 
@@ -139,7 +163,7 @@ fn spins(facts: &Facts<'_, '_>, looks: &[Entry], least: f64) -> BTreeMap<usize, 
         let Some(parent) = node.parent else { continue };
         let block = &nodes[parent];
         for row in node.rows() {
-            let looks = looks_at(node.kind, row.row);
+            let looks = Looks::of(node.kind, row.row);
             if looks.count < MANY {
                 continue;
             }
@@ -147,10 +171,9 @@ fn spins(facts: &Facts<'_, '_>, looks: &[Entry], least: f64) -> BTreeMap<usize, 
             let own = own
                 .entry((parent, thread))
                 .or_insert_with(|| own_time(block, thread));
-            if node.kind == RegionKind::Lock {
-                *own = own.saturating_sub(row.row.body.ns);
-            }
-            let between = time_between_looks(facts, looks, row.row, node.kind).min(*own);
+            *own = own.saturating_sub(looks.held_ns);
+            let measuring_ps = facts.profile.run.measuring_ps(row.row, node.kind);
+            let between = time_between(&looks, measuring_ps).min(*own);
             if (between as f64) < least * *own as f64 {
                 continue;
             }
@@ -164,12 +187,7 @@ fn spins(facts: &Facts<'_, '_>, looks: &[Entry], least: f64) -> BTreeMap<usize, 
             }
             *own -= between;
             *spin.spun.entry(thread).or_default() += looks.ns + between;
-            // The ledger takes the cost of measuring off the time in a test. But a thread whose
-            // test takes longer only tests less often.
-            let lost = match node.kind {
-                RegionKind::Lock => looks.ns + between,
-                _ => between,
-            };
+            let lost = looks.unknown_ns + between;
             let likely = facts.walls.weight(node.scope, thread) * lost as f64;
             spin.amount += Amount {
                 lost,
@@ -183,13 +201,8 @@ fn spins(facts: &Facts<'_, '_>, looks: &[Entry], least: f64) -> BTreeMap<usize, 
 }
 
 /// How long a thread spun between its looks, in nanoseconds.
-fn time_between_looks(facts: &Facts<'_, '_>, looks: Span, row: &Row, kind: RegionKind) -> u64 {
-    let probes = facts.profile.run.measuring_ps(row, kind) / 1000;
-    let outside = match kind {
-        RegionKind::Lock => OUTSIDE,
-        _ => 1.0,
-    };
-    let probes = (probes as f64 * outside) as u64;
+fn time_between(looks: &Looks, measuring_ps: u128) -> u64 {
+    let probes = (measuring_ps as f64 / 1000.0 * looks.outside) as u64;
     let least = (looks.count as f64 * LOOK) as u64;
     probes.max(least.saturating_sub(looks.ns))
 }

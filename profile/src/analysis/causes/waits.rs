@@ -117,7 +117,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
 }
 
 /// A `taskwait` waits for one task at a time if there are at most so many tasks for each wait.
-const ONE: f64 = 1.5;
+const ONE_TASK: f64 = 1.5;
 
 /// The `taskwait` of the same team that waits for one task at a time, if there is one. A
 /// `taskwait` that tasks execute does not count: a recursion makes a task of one half of its work
@@ -143,7 +143,7 @@ fn waits_for_one_task(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
         !blocks.iter().any(|block| block.kind.is_task_execution())
             && waited >= OFTEN
             && created > 0
-            && created as f64 <= ONE * waited as f64
+            && created as f64 <= ONE_TASK * waited as f64
     };
     (0..facts.profile.regions.len()).find(|&wait| is_wait(wait) && is_for_one(wait))
 }
