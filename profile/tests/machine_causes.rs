@@ -7,7 +7,7 @@ mod by_hand;
 mod team;
 
 use by_hand::{SECOND, node, row, run};
-use profile::analysis::CauseKind;
+use profile::analysis::{CauseKind, Report};
 use profile::model::{Profile, Row, Scheduling, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 use team::{causes, found, loop_of, team, times};
@@ -161,6 +161,25 @@ fn processors_that_were_busy_bound_what_can_be_won() {
     // One processor ran for all of the 100 s. The part of them that was spent on yielding can
     // be won.
     assert_eq!((won(0), won(15)), (0, 15));
+}
+
+#[test]
+fn waits_that_no_change_wins_on_shared_processors_are_explained() {
+    let said = |processors| {
+        let uneven = team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
+        let lines = Report::new(&busy(uneven, 60, processors)).summary.lines;
+        lines.concat().contains("next to nothing can be won")
+    };
+    assert_eq!((said(1), said(2)), (true, false));
+}
+
+#[test]
+fn a_short_wait_of_uneven_work_is_not_doubted_where_threads_took_turns() {
+    // One thread worked 22 s less on the shared processor, and 3 s without work are left.
+    let mut profile = team(&[Kind::Loop], vec![loop_of(1, [[46, 0], [24, 22]])]);
+    profile.run.system_ns = 3 * SECOND;
+    let won = found(&busy(profile, 60, 1));
+    assert_eq!(won, [(CauseKind::Imbalance, Some(1), 3)]);
 }
 
 #[test]

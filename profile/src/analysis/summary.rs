@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::causes::{Cause, Causes, MOST_SAID};
+use super::causes::{Cause, Causes, Kind as CauseKind, MOST_SAID};
 use super::dilation::Dilation;
 use super::labels::Label;
 use super::overheads::Overheads;
@@ -33,6 +33,10 @@ const WHOLE: &[RegionKind] = &[
     RegionKind::Distribute,
     RegionKind::GenericLoop,
 ];
+
+/// The lost time is not what can be won where threads shared processors: below this part of it,
+/// the report says so.
+const LIMITED: f64 = 0.5;
 
 /// The data from which the words are made.
 pub(crate) struct Facts<'a> {
@@ -127,7 +131,7 @@ impl Facts<'_> {
             return untold;
         }
         let Some(worst) = worst else {
-            return self.nothing_to_win();
+            return self.crowd().unwrap_or_else(|| self.nothing_to_win());
         };
         let crowd = match self.crowd() {
             Some(_) => format!(" {}.", self.crowded()),
@@ -210,12 +214,27 @@ impl Facts<'_> {
     /// The effect of more threads than processors on the times, if it may matter.
     fn crowd(&self) -> Option<String> {
         let lost = self.overheads.whole_sum.overhead;
-        let is_told = self.profile.run.scheduling.is_some();
-        (self.is_crowded() && !is_told && lost.percent >= NEGLIGIBLE).then(|| {
+        if !self.is_crowded() || lost.percent < NEGLIGIBLE {
+            return None;
+        }
+        let crowded = self.crowded();
+        if self.profile.run.scheduling.is_none() {
+            return Some(format!(
+                "{crowded}: some of that was waiting for a processor, also where it looks like \
+                 uneven work. Try no more threads than processors first."
+            ));
+        }
+        let Causes { list, most, .. } = self.causes;
+        let is_said = list.iter().any(|it| it.kind == CauseKind::Oversubscription);
+        let is_limited = most.percent < LIMITED * lost.percent;
+        let won = match most.percent < NEGLIGIBLE {
+            true => "next to nothing".to_owned(),
+            false => format!("no more than {} of the run", time(most.ns)),
+        };
+        (is_limited && !is_said).then(|| {
             format!(
-                "{}: some of that was waiting for a processor, also where it looks like uneven \
-                 work. Try no more threads than processors first.",
-                self.crowded()
+                "{crowded}: mostly another thread computed while one waited, so {won} can be won. \
+                 Run as many threads as processors to see what waiting costs."
             )
         })
     }

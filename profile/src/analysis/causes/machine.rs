@@ -41,9 +41,9 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let Some(scheduling) = scheduling(facts) else {
         return;
     };
-    doubt_short_waits(facts, &scheduling, &mut causes.list);
     let without = part(scheduling.ready_ns, scheduling.run_ns);
     let kind = kind(facts, &scheduling);
+    doubt_short_waits(facts, kind, &scheduling, &mut causes.list);
     let mut list = causes.list.clone();
     let mut amount = useful_without(facts, kind, &scheduling);
     amount += serial_without(facts, &scheduling, &mut list);
@@ -92,12 +92,19 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
 }
 
 /// Marks short waits as doubtful if threads were ready without a processor for as long: the
-/// waits may be for such a thread. Every machine does something else now and then.
-fn doubt_short_waits(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) {
+/// waits may be for such a thread. Every machine does something else now and then. Threads that
+/// keep one another from running share the processors evenly, so work that differs has another reason.
+fn doubt_short_waits(
+    facts: &Facts<'_, '_>,
+    kind: Kind,
+    scheduling: &Scheduling,
+    causes: &mut [Cause],
+) {
     let others = facts.overheads.threads.saturating_sub(1);
     let explains = scheduling.ready_ns.saturating_mul(others);
     for cause in causes.iter_mut().filter(|cause| cause.is_wait) {
-        if cause.lost.ns <= explains {
+        let is_explained = kind == Kind::Oversubscription && differs(cause, scheduling);
+        if cause.lost.ns <= explains && !is_explained {
             cause.doubt = cause.doubt.max(Doubt::Short);
         }
     }

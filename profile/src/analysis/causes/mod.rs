@@ -121,6 +121,9 @@ pub struct Causes {
     pub list: Vec<Cause>,
     /// Places where time may be lost that cannot be told from work, in sentences.
     pub notes: Vec<String>,
+    /// The elapsed time that all causes together can win; percent of the run. It is less than
+    /// the run where threads shared processors.
+    pub(crate) most: Share,
 }
 
 /// The data from which causes are derived.
@@ -334,6 +337,7 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
     }
     machine::weigh(facts, &mut causes);
     let most = machine::most_to_win(facts, &causes.list);
+    causes.most = facts.elapsed(most as f64);
     no_more_than(most, facts, &mut causes.list);
     spread(facts, &mut causes.list);
     causes.notes = handing_out::notes(facts, &causes.list);
