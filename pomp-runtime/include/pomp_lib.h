@@ -103,10 +103,15 @@ extern void POMP_Ordered_end(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Ordered_exit(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Atomic_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Atomic_exit(struct ompregdescr *) ROMP_NOTHROW;
+/* As POMP_Atomic_enter. Returns 0 if POMP_Atomic_exit need not be called, since this instance is
+ * only counted. */
+extern int POMP_Atomic_enter_sampled(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Barrier_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Barrier_exit(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Flush_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Flush_exit(struct ompregdescr *) ROMP_NOTHROW;
+/* As POMP_Atomic_enter_sampled. */
+extern int POMP_Flush_enter_sampled(struct ompregdescr *) ROMP_NOTHROW;
 
 /* Tasks. The first two functions are called around the construct, the others inside it. All take
  * the construct's descriptor. A task may be executed inside its creation. */

@@ -94,6 +94,20 @@ FUNCTIONS(X)
 MORE(X)
 #undef X
 
+/* Functions that begin a construct and say whether its end has to be reported. */
+#define SAMPLED(X) X(Atomic_enter) X(Flush_enter)
+#define X(name) \
+  static call *real_##name##_sampled; \
+  WEAK long POMP_##name##_sampled(long region, long b, long c) \
+  { \
+    if (real_##name##_sampled) \
+      return real_##name##_sampled(region, b, c); \
+    POMP_##name(region, b, c); \
+    return 1; \
+  }
+SAMPLED(X)
+#undef X
+
 static long (*real_table)(long, long, long, long);
 WEAK long POMP_Register_table(long version, long size, long table, long entries)
 {
@@ -195,6 +209,9 @@ __attribute__((constructor(101))) static void find(void)
 #undef X
 #define X(name, older) real_##name = found("POMP_" #name);
   MORE(X)
+#undef X
+#define X(name) real_##name##_sampled = found("POMP_" #name "_sampled");
+  SAMPLED(X)
 #undef X
 #define X(name, routine) \
   real_##name = found("POMP_" #name "_at"); \

@@ -37,6 +37,15 @@ pub const CONSTRUCT: EventPair = pair(E::ConstructEnter, E::ConstructExit);
 /// A region that the user marked.
 pub const USER: EventPair = pair(E::UserBegin, E::UserEnd);
 
+/// The events of constructs in which nothing else happens. The probe of the first one can tell
+/// whether the second one is to be reported ([`SAMPLED`]).
+pub const MOMENTARY: &[EventPair] = &[
+    pair(E::AtomicEnter, E::AtomicExit),
+    pair(E::FlushEnter, E::FlushExit),
+];
+/// What the name of such a function ends with.
+pub const SAMPLED: &str = "_sampled";
+
 /// A pair of events that the library's table has.
 #[must_use]
 pub const fn pair(opens: E, closes: E) -> EventPair {
@@ -77,6 +86,12 @@ impl Event {
         } else {
             self.pair.opens
         }
+    }
+
+    /// Whether nothing else happens between the events of its pair.
+    #[must_use]
+    pub fn is_momentary(self) -> bool {
+        MOMENTARY.contains(&self.pair)
     }
 
     /// The opening event of the pair, if this is the closing one.

@@ -18,7 +18,7 @@ use super::c_regions::{Accessor, ENTRY_FIELDS, EXTERNAL, STATIC, entry};
 use super::{Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
 use crate::api::Api;
 use crate::edit::{EditSet, Order};
-use crate::openmp::events::{BARRIER_LEAVE, MEMBER, TASK, TASK_EXECUTION, TEAM, USER};
+use crate::openmp::events::{BARRIER_LEAVE, MEMBER, SAMPLED, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::openmp::{Event, Language};
 use crate::plan::{
     AddedClause, CallEdit, DirectiveEdit, EditedDirective, Fragment, Guard, Insertion, Mark, Plan,
@@ -119,6 +119,11 @@ impl<'a> CSpeller<'a> {
         format!("romp_team_{}_{region}", self.around.unique)
     }
 
+    /// The variable that says whether the end of an instance is to be reported.
+    fn told(&self, region: usize) -> String {
+        format!("romp_told_{}_{region}", self.around.unique)
+    }
+
     fn guard(&self, region: usize) -> String {
         format!("romp_if_{}_{region}", self.around.unique)
     }
@@ -178,6 +183,11 @@ impl<'a> CSpeller<'a> {
             () if event == TEAM.opening() => Shape::StaysWhole,
             () if event == MEMBER.opening() && passes.passes_team => Shape::TakesTeam,
             () if event == MEMBER.opening() => Shape::FindsTeam,
+            // A branch of ours would count in the user's coverage.
+            () if event.is_momentary() && !self.around.apart => match event.opened_by() {
+                None => Shape::AsksForEnd,
+                Some(_) => Shape::EndsIfAsked,
+            },
             () if !passes.passes_task => Shape::Plain,
             () if event == TASK.opening() => Shape::GivesTask,
             () if event == TASK_EXECUTION.opening() => Shape::TakesTask,
@@ -208,6 +218,13 @@ impl<'a> CSpeller<'a> {
             }
             Shape::TakesTask => {
                 format!("{EXECUTE_TASK}({descriptor}, {});", self.new_task(region))
+            }
+            Shape::AsksForEnd => {
+                let told = self.told(region);
+                format!("int {told} = POMP_{function}{SAMPLED}({descriptor});")
+            }
+            Shape::EndsIfAsked => {
+                format!("if ({}) POMP_{function}({descriptor});", self.told(region))
             }
             Shape::Plain => format!("POMP_{function}({descriptor});"),
         }
@@ -548,6 +565,10 @@ enum Shape {
     GivesTask,
     /// It takes the handle of a task's creation.
     TakesTask,
+    /// It replaces a function without a result, and returns whether the end is to be reported.
+    AsksForEnd,
+    /// It is called only if that function says so.
+    EndsIfAsked,
 }
 
 /// The function that reports the creation of a task with a handle.
@@ -565,7 +586,10 @@ const BEGIN_ANNOUNCED: &str = "POMP_Parallel_begin";
 fn declaration(event: Event, shape: Shape) -> String {
     let function = event.name();
     match shape {
-        Shape::Plain => format!("void POMP_{function}(struct ompregdescr *)"),
+        Shape::Plain | Shape::EndsIfAsked => {
+            format!("void POMP_{function}(struct ompregdescr *)")
+        }
+        Shape::AsksForEnd => format!("int POMP_{function}{SAMPLED}(struct ompregdescr *)"),
         Shape::GivesTeam => format!("void *POMP_{function}(struct ompregdescr *)"),
         Shape::StaysWhole => format!("void {FORK_WHOLE}(struct ompregdescr *)"),
         Shape::TakesTeam => format!("void POMP_{function}(struct ompregdescr *, void *)"),

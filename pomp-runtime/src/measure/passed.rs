@@ -42,6 +42,26 @@ pub(crate) fn is_passed_over(
     may_be_passed_over(event) && is_passed_over_by(event.action(), find, Thread::knows_place)
 }
 
+/// Whether the begin of an instance is passed over in which nothing else happens. Its end is not
+/// reported then.
+#[inline(always)]
+pub(crate) fn is_passed_over_alone_at_once(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> bool {
+    passes_over_by(
+        true,
+        find,
+        |thread| thread.sampler.seen.get() == coarse_clock::mark(),
+        Thread::passes_over_alone,
+    )
+}
+
+/// As `is_passed_over_alone_at_once`, but the thread finds its place if it has to.
+#[inline(always)]
+pub(crate) fn is_passed_over_alone(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
+    passes_over_by(true, find, Thread::knows_place, Thread::passes_over_alone)
+}
+
 /// Whether the begin of a task's execution is passed over. `find` gives the region of the
 /// execution.
 #[inline(always)]
@@ -162,6 +182,13 @@ impl Thread {
         }
     }
 
+    /// As `passes_over`, for the begin of an instance whose end is not reported.
+    #[inline(always)]
+    pub(super) fn passes_over_alone(&'static self, region: &'static Region) -> bool {
+        let sampler = &self.sampler;
+        !sampler.is_passing() && sampler.counts_at(region, sampler.place.get())
+    }
+
     /// As `passes_over`, for the begin of a task's execution.
     #[inline(always)]
     pub(crate) fn passes_over_execution(&'static self, execution: &'static Region) -> bool {
@@ -183,11 +210,11 @@ impl Thread {
 
     #[inline(always)]
     fn passes_over_whole(&'static self, region: &'static Region, phase: PseudoRegion) -> bool {
-        let sampler = &self.sampler;
         // A construct that begins inside an instance that is passed over has another place.
-        if sampler.is_passing() || !sampler.counts_at(region, sampler.place.get()) {
+        if !self.passes_over_alone(region) {
             return false;
         }
+        let sampler = &self.sampler;
         sampler.phase.store(phase as u8, Ordering::Relaxed);
         sampler.open.set(Some(region));
         true

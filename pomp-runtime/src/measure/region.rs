@@ -47,6 +47,8 @@ pub(crate) struct Region {
     tells_barrier: AtomicBool,
     /// Of a parallel region: whether anything else happened in a member's part.
     holds_others: AtomicBool,
+    /// Whether only its begin is reported if an instance is passed over.
+    begins_alone: AtomicBool,
 }
 
 impl Region {
@@ -75,6 +77,21 @@ impl Region {
     /// Notes that something else happens in a member's part.
     pub(super) fn hold_others(&self) {
         self.holds_others.store(true, Ordering::Relaxed);
+    }
+
+    /// If an instance is passed over, only its begin is reported.
+    #[inline(always)]
+    pub(crate) fn is_passed_over_alone(&self) {
+        // Mostly it is set already. Then nothing is written to memory that all threads read.
+        if !self.begins_alone() {
+            self.begins_alone.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether only its begin is reported if an instance is passed over.
+    #[inline(always)]
+    pub(crate) fn begins_alone(&self) -> bool {
+        self.begins_alone.load(Ordering::Relaxed)
     }
 
     /// A thread reports that it waits at the end of this construct.
@@ -278,6 +295,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         part: SharedRef::none(),
         tells_barrier: AtomicBool::new(false),
         holds_others: AtomicBool::new(false),
+        begins_alone: AtomicBool::new(false),
     })
 }
 

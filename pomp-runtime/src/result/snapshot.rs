@@ -343,6 +343,23 @@ impl Snapshot {
         }
     }
 
+    /// The part of the instances that were passed over whose end was not reported.
+    pub(crate) fn part_without_end(&self) -> f64 {
+        let (mut all, mut without) = (0, 0);
+        for index in self.samples.keys().copied() {
+            let Some(sample) = self.nodes[index].sample() else {
+                continue;
+            };
+            let passed = self.totals(index)[MAIN]
+                .count
+                .saturating_sub(sample.timed());
+            let region = self.nodes[index].region();
+            all += passed;
+            without += passed * u64::from(region.is_some_and(Region::begins_alone));
+        }
+        without as f64 / all.max(1) as f64
+    }
+
     /// The nodes of which only some instances were timed.
     pub(crate) fn sampled(&self) -> impl Iterator<Item = &'static Node> {
         let sampled = self

@@ -16,8 +16,8 @@ use super::regions::region_of;
 use super::tables::{RompRegion, register_table};
 use crate::measure::clock::now;
 use crate::measure::passed::{
-    end_of_task_is_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,
-    task_is_passed_over,
+    end_of_task_is_passed_over, is_passed_over, is_passed_over_alone, is_passed_over_alone_at_once,
+    is_passed_over_at_once, may_be_passed_over, task_is_passed_over,
 };
 use crate::measure::region::Region;
 use crate::measure::team_record::{TeamHandle, TeamPath};
@@ -111,6 +111,51 @@ pub(super) fn report_any(event: Event, thread: &'static Thread, region: &'static
 }
 
 for_events!(probes);
+
+/// Defines the functions that report the begin of a construct in which nothing else happens. They
+/// return 0 if the end of the instance need not be reported, and 1 otherwise. So one call is
+/// enough for an instance that is passed over. Such an instance waits for a cache line at most,
+/// so there is no need to notice that it is long.
+macro_rules! begins_of_momentary {
+    ($($function:ident: $event:ident;)+) => {$(
+        /// Reports the begin of the construct. Returns whether its end is to be reported.
+        ///
+        /// # Safety
+        /// `descriptor` is null or points to a descriptor.
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $function(descriptor: *const OmpRegDescr) -> c_int {
+            /// A function of its own, so that the probe itself saves few registers.
+            #[inline(never)]
+            unsafe extern "C-unwind" fn slow_path(descriptor: *const OmpRegDescr) -> c_int {
+                // SAFETY: as the caller promises.
+                unsafe {
+                    if is_passed_over_alone(|| descriptor.as_ref()?.known_region()) {
+                        return 0;
+                    }
+                    event(descriptor, |thread, region| {
+                        region.is_passed_over_alone();
+                        report(Event::$event, thread, region);
+                    });
+                    1
+                }
+            }
+            // SAFETY: as the caller promises.
+            unsafe {
+                match is_passed_over_alone_at_once(|| descriptor.as_ref()?.known_region())
+                    || state::is_off()
+                {
+                    true => 0,
+                    false => slow_path(descriptor),
+                }
+            }
+        }
+    )+};
+}
+
+begins_of_momentary! {
+    POMP_Atomic_enter_sampled: AtomicEnter;
+    POMP_Flush_enter_sampled: FlushEnter;
+}
 
 /// A task starts to be executed.
 ///

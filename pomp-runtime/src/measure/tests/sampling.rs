@@ -70,6 +70,38 @@ fn counts_are_exact_and_times_are_near() {
     );
 }
 
+/// The program reports the end of an instance only if it is recorded.
+#[test]
+fn an_instance_that_is_passed_over_needs_no_end() {
+    let t = sampled_thread();
+    let (atomic, critical) = (region("atomic", 1), region("critical", 2));
+    let mut reported = 0;
+    let mut at = 10;
+    for number in 0..MANY as u64 {
+        // In a section that is passed over, too, it has its own place on the call paths.
+        let is_inside = number % 8 == 0;
+        if is_inside {
+            event(t, CriticalEnter, critical, at);
+        }
+        if !t.knows_place() || !t.passes_over_alone(atomic) {
+            t.enter(|t| t.on(AtomicEnter, atomic, at));
+            event(t, AtomicExit, atomic, at + 2);
+            reported += 1;
+        }
+        if is_inside {
+            event(t, CriticalExit, critical, at + 3);
+        }
+        at += 4;
+    }
+    let profile = profile_at(at, &[t], &[atomic, critical]);
+    assert_eq!(row(&profile, "atomic").main.count, MANY as u64);
+    let inside = profile.nodes.iter().filter(|node| node.parent.is_some());
+    let counts: Vec<u64> = inside.map(|node| node.rows[0].main.count).collect();
+    assert_eq!(counts, [MANY as u64 / 8]);
+    assert!(reported < MANY / 2, "{reported}");
+    assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
+}
+
 #[test]
 fn what_happens_in_an_instance_keeps_its_call_path() {
     let t = sampled_thread();
