@@ -165,11 +165,13 @@ extern void POMP_Off(void) ROMP_NOTHROW;
 /* Chunks of a loop, for programs that were instrumented with --chunks. `words` is memory of the
  * program, for one thread and one execution of the loop: 8 words, and 5 for each collapsed loop.
  * Before the loop the program sets word 0 to the number of loops, word 1 to the chunk size of the
- * schedule clause or 0, and word 2 to 0. For each loop it sets the first value, the bound, the
+ * schedule clause or 0, and words 2 and 4 to 0. For each loop it sets the first value, the bound, the
  * value that would come second, and the relation (0 <, 1 <=, 2 >, 3 >=, 4 !=, 5 up or down to it).
  * At the top of the innermost body the program compares the loop variables with the values that
  * would come next. If one differs, or the innermost one has the value that the last call returned,
- * the program sets the fifth word of each loop to the loop's variable and calls Chunk_begin. */
+ * or word 4 is not 0, the program sets the fifth word of each loop to the loop's variable and calls
+ * Chunk_begin. The library sets word 4 when the runtime has handed out another chunk. It may write
+ * to the words until Chunks_end. */
 extern long POMP_Chunks_begin(struct ompregdescr *, long *words);
 extern long POMP_Chunk_begin(long *words, long next);
 extern void POMP_Chunks_end(long *words, long next);

@@ -94,7 +94,7 @@ fn the_archive_shows_the_interface_and_nothing_else() {
             || name.starts_with("GOMP_loop_") && name.ends_with("_next")
     };
     let (requests, weak): (Vec<&str>, Vec<&str>) = weak.partition(asks_for_a_chunk);
-    assert_eq!(requests.len(), 18, "{requests:?}");
+    assert_eq!(requests.len(), 24, "{requests:?}");
     let is_barrier = |name: &&str| {
         name.ends_with("_barrier")
             || ["GOMP_loop_end", "GOMP_sections_end"]

@@ -433,3 +433,55 @@ fn loops_of_every_shape_have_their_chunks_and_results() {
         }
     }
 }
+
+/// Builds a library that stands in front of the runtime and notes the chunks that it hands out.
+fn requests(folder: &tempfile::TempDir) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/trace/requests.c");
+    let status = Command::new("gcc")
+        .args(["-shared", "-fPIC", "-O2", "-o", "requests.so"])
+        .arg(std::fs::canonicalize(here).unwrap())
+        .current_dir(folder)
+        .status();
+    assert!(status.unwrap().success());
+}
+
+#[test]
+fn chunks_are_those_that_the_runtime_hands_out() {
+    const UNKNOWN: &str = "-Wno-unknown-pragmas";
+    for (source, compiler, flags, loops) in [
+        ("handed_out.c", "gcc", &[UNKNOWN] as &[&str], 6),
+        ("handed_out.c", "clang", &[UNKNOWN, "-O3"], 6),
+        ("handed_out.c", "g++", &[UNKNOWN], 6),
+        ("handed_out.f90", "gfortran", &["-O3"], 4),
+    ] {
+        let folder = with_chunks(source, compiler, flags);
+        requests(&folder);
+        let preloaded = ("LD_PRELOAD", "./requests.so");
+        for schedule in ["guided", "guided,5", "dynamic,9", "auto", "static,4"] {
+            let found = chunks(&folder, &[preloaded, ("OMP_SCHEDULE", schedule)]);
+            assert_eq!(found.len(), loops, "{source} {compiler}");
+            let (seen, noted) = (chunks_of(found), noted(&folder));
+            assert!(noted.len() > 5 * loops, "{compiler}: {noted:?}");
+            assert_eq!(seen, noted, "{source} {compiler} {schedule}");
+        }
+    }
+}
+
+/// The chunks of all loops, in order.
+fn chunks_of(loops: Vec<(Kind, Vec<(u64, u64)>)>) -> Vec<(u64, u64)> {
+    let mut all: Vec<_> = loops.into_iter().flat_map(|(_, chunks)| chunks).collect();
+    all.sort_unstable();
+    all
+}
+
+/// The chunks that the runtime handed out, in order.
+fn noted(folder: &tempfile::TempDir) -> Vec<(u64, u64)> {
+    let text = std::fs::read_to_string(folder.path().join("requests")).unwrap();
+    let numbers = |line: &str| {
+        let mut words = line.split(' ').map(|word| word.parse::<u64>().unwrap());
+        (words.next().unwrap(), words.next().unwrap())
+    };
+    let mut all: Vec<_> = text.lines().map(numbers).collect();
+    all.sort_unstable();
+    all
+}

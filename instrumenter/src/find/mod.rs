@@ -179,6 +179,9 @@ pub struct LoopNest {
     /// Whether one chunk may begin where the previous one ended, so that only the chunk size
     /// tells them apart.
     pub is_sized: bool,
+    /// Whether the runtime chooses where a chunk ends, so that only its answer to a request for
+    /// the next chunk tells chunks apart.
+    pub is_asked_for: bool,
 }
 
 /// The head of a loop. Its expressions have no side effects.

@@ -138,6 +138,10 @@ fn nest(
         Kind::Static => nest.chunk.is_some(),
         Kind::Default | Kind::Guided | Kind::Auto => false,
     };
+    nest.is_asked_for = match kind {
+        Kind::Guided | Kind::Auto | Kind::Runtime | Kind::Other => true,
+        Kind::Default | Kind::Static | Kind::Dynamic => false,
+    };
     Ok(nest)
 }
 

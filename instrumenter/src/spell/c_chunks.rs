@@ -14,6 +14,12 @@ pub(super) const DECLARATIONS: &[&str] = &[
 /// see `pomp_lib.h`.
 pub(super) const FIRST_LEVEL: usize = 8;
 pub(super) const LEVEL: usize = 5;
+/// The words that the program sets in front of the loop, besides those of each loop.
+pub(super) const LEVELS: usize = 0;
+pub(super) const SIZE: usize = 1;
+pub(super) const TRACED: usize = 2;
+/// The word that the library sets when the runtime has handed another chunk to the thread.
+pub(super) const ASKED: usize = 4;
 
 /// The words of a loop in the text.
 pub(super) struct LoopWords<'a> {
@@ -84,7 +90,9 @@ impl LoopWords<'_> {
         for (number, level) in levels.iter().enumerate() {
             if level.may_be_object {
                 let (lower, base) = (&level.lower, self.base(number));
-                text += &format!("__typeof__({lower}) {base} = {lower}; ");
+                // An array becomes a pointer.
+                let copied = format!("{}<false>::copy({lower})", self.distance);
+                text += &format!("__typeof__({copied}) {base} = {lower}; ");
             }
         }
         text += &format!("long {}", self.word(FIRST_LEVEL + LEVEL * levels.len()));
@@ -96,8 +104,14 @@ impl LoopWords<'_> {
         }
         text += &format!(", {}; ", self.step());
         let chunk = self.nest.chunk.as_deref().unwrap_or("0");
-        let heads = [levels.len().to_string(), self.long(chunk), "0".to_owned()];
-        for (word, value) in heads.iter().enumerate() {
+        let none = "0".to_owned();
+        let heads = [
+            (LEVELS, levels.len().to_string()),
+            (SIZE, self.long(chunk)),
+            (TRACED, none.clone()),
+            (ASKED, none),
+        ];
+        for (word, value) in heads {
             text += &format!("{} = {value}; ", self.word(word));
         }
         for level in 0..levels.len() {
@@ -165,14 +179,16 @@ impl LoopWords<'_> {
         let levels = &self.nest.levels;
         let inner = self.innermost();
         let value = |level: usize| self.value(level, &levels[level].variable);
-        if inner == 0 && !self.nest.is_sized {
+        let asked = self.nest.is_asked_for.then(|| self.word(ASKED));
+        if inner == 0 && !self.nest.is_sized && asked.is_none() {
             return format!("{} != {}", value(inner), self.next(inner));
         }
         let parts = (0..=inner).rev();
         let parts = parts.map(|level| format!("({} ^ {})", value(level), self.next(level)));
         let stop = format!("({} == {})", value(inner), self.stop());
         let stop = self.nest.is_sized.then_some(stop);
-        parts.chain(stop).collect::<Vec<_>>().join(" | ")
+        let parts = parts.chain(stop).chain(asked);
+        parts.collect::<Vec<_>>().join(" | ")
     }
 
     /// Reports to the library that the thread is done.
@@ -187,7 +203,8 @@ impl LoopWords<'_> {
 pub(super) fn distance(name: &str) -> String {
     format!(
         "template <bool> struct {name} {{ template <class V, class B> static inline \
-         long of(const V &v, const B &) {{ return long(v); }} }};\n\
+         long of(const V &v, const B &) {{ return long(v); }} \
+         template <class V> static V copy(V); }};\n\
          template <> struct {name}<true> {{ template <class V, class B> static inline \
          long of(const V &v, const B &b) {{ return static_cast<long>(v - b); }} }};\n"
     )

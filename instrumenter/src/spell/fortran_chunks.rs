@@ -1,7 +1,7 @@
 //! Fortran: how a loop reports its iterations. The words are those in `pomp_lib.h`. They are
 //! locals of a block around the loop's construct.
 
-use super::c_chunks::{FIRST_LEVEL, LEVEL};
+use super::c_chunks::{ASKED, FIRST_LEVEL, LEVEL, LEVELS, SIZE, TRACED};
 use super::fortran_lines::Lines;
 use crate::find::LoopNest;
 
@@ -75,17 +75,25 @@ impl LoopWords<'_> {
         lines.long_statement("continue; block");
         lines.declarations(SUBROUTINES);
         let count = FIRST_LEVEL + LEVEL * levels.len();
-        lines.long_statement(&format!("{WORD} :: {}({count})", self.words()));
+        // The library changes a word while the compiler sees no call.
+        let volatile = if self.nest.is_asked_for {
+            ", volatile"
+        } else {
+            ""
+        };
+        lines.long_statement(&format!("{WORD}{volatile} :: {}({count})", self.words()));
         for level in 0..levels.len() {
             lines.long_statement(&format!("{WORD} :: {}", self.next(level)));
         }
         let (stop, step) = (self.stop(), self.step());
         lines.long_statement(&format!("{WORD} :: {stop}, {step}"));
         let chunk = self.nest.chunk.as_deref().unwrap_or("0");
-        for (word, value) in [levels.len().to_string().as_str(), chunk, "0"]
-            .iter()
-            .enumerate()
-        {
+        for (word, value) in [
+            (LEVELS, levels.len().to_string().as_str()),
+            (SIZE, chunk),
+            (TRACED, "0"),
+            (ASKED, "0"),
+        ] {
             lines.long_statement(&format!("{} = {value}", self.word(word)));
         }
         for (level, head) in levels.iter().enumerate() {
@@ -116,6 +124,9 @@ impl LoopWords<'_> {
             .collect();
         if self.nest.is_sized {
             differs.push(format!("{} == {}", levels[inner].variable, self.stop()));
+        }
+        if self.nest.is_asked_for {
+            differs.push(format!("{} /= 0", self.word(ASKED)));
         }
         lines.long_statement(&format!("if ( {} ) then", differs.join(" .or. ")));
         for (level, head) in levels.iter().enumerate() {

@@ -24,14 +24,19 @@ pub(crate) const LEVEL: usize = 5;
 const LEVELS: usize = 0;
 /// The chunk size that the schedule clause asks for, 0 if none is known.
 const SIZE: usize = 1;
-/// Whether chunks are traced.
+/// Whether chunks are traced. If requests for chunks mark the loop, it is the number of teams
+/// that are around it, plus one.
 const TRACED: usize = 2;
 /// First iteration of the chunk, or -1 before the first.
 const FIRST: usize = 3;
+/// Not 0: the runtime has handed another chunk to the thread.
+const ASKED: usize = 4;
 /// Iteration of the latest call.
 const LATEST: usize = 5;
 /// Value of the innermost variable at the latest call.
 const KEPT: usize = 6;
+/// Address of the words of the loop around it that requests for chunks mark; 0 if none.
+const AROUND: usize = 7;
 
 /// The words of a loop.
 pub(crate) struct Words<'a>(pub(crate) &'a mut [i64]);
@@ -70,6 +75,7 @@ impl Words<'_> {
             count = count.saturating_mul(iterations);
         }
         self.0[FIRST] = -1;
+        self.0[ASKED] = 0;
         self.0[LATEST] = 0;
         let (lower, step) = self.inner();
         (count, lower.wrapping_sub(step))
@@ -114,9 +120,48 @@ impl Words<'_> {
     }
 }
 
+/// What requests for chunks do with a loop's words, which its thread may be using.
+impl Words<'_> {
+    /// Whether only requests tell where a chunk ends.
+    pub(crate) fn want_requests(&self) -> bool {
+        self.are_traced() && self.0[SIZE] <= 0
+    }
+
+    /// # Safety
+    /// The place has the words of a loop, and nobody else uses them meanwhile.
+    pub(crate) unsafe fn stand_within(place: *mut i64, around: *mut i64, level: i32) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            *place.add(AROUND) = around.expose_provenance().cast_signed() as i64;
+            *place.add(TRACED) = i64::from(level) + 1;
+        }
+    }
+
+    /// # Safety
+    /// The place has the words of a loop, for which `stand_within` was called.
+    pub(crate) unsafe fn around(place: *mut i64) -> *mut i64 {
+        // SAFETY: as the caller promises.
+        let around = unsafe { *place.add(AROUND) };
+        std::ptr::with_exposed_provenance_mut(around.cast_unsigned() as usize)
+    }
+
+    /// Another chunk was handed to the thread in this many teams, within each other.
+    ///
+    /// # Safety
+    /// As in `around`.
+    pub(crate) unsafe fn mark(place: *mut i64, level: i32) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            if *place.add(TRACED) == i64::from(level) + 1 {
+                *place.add(ASKED) = 1;
+            }
+        }
+    }
+}
+
 impl Words<'_> {
     /// The program calls this because the variables differ from the next ones (`next` is the
-    /// innermost one's value), or because the chunk is over. Returns the new chunk, if one begins.
+    /// innermost one's value), because the chunk is over, or because another was handed out. Returns the new chunk, if one begins.
     pub(crate) fn turn(&mut self, next: i64) -> Option<Chunk> {
         let number = self.iteration();
         let value = self.0[FIRST_LEVEL + (self.levels() - 1) * LEVEL + 4];
@@ -124,7 +169,8 @@ impl Words<'_> {
         let end = if first < 0 { 0 } else { self.after(next) };
         self.0[KEPT] = value;
         self.0[LATEST] = number;
-        let goes_on = first >= 0 && number == end;
+        let asked = std::mem::take(&mut self.0[ASKED]) != 0;
+        let goes_on = first >= 0 && number == end && !asked;
         if goes_on && (size <= 0 || number - first < size) {
             return None;
         }
@@ -279,6 +325,9 @@ fn runtime_schedule() -> (Kind, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::chunk_requests::{
+        begin_requests, end_requests, handed_out, is_looked_at, is_timed,
+    };
 
     fn words(size: i64, levels: &[(i64, i64, i64, i64)]) -> Vec<i64> {
         let mut words = vec![0; FIRST_LEVEL + LEVEL * levels.len()];
@@ -345,6 +394,43 @@ mod tests {
         let mut any = words(0, &[(10, 0, 9, GREATER)]);
         assert_eq!(run(&mut any, &[10, 9, 8, 3, 2]), [(0, 3), (7, 2)]);
         assert_eq!(run(&mut any.clone(), &[]), []);
+    }
+
+    /// The chunk that begins at a value that was expected, if one does.
+    fn expected(words: &mut [i64], value: i64) -> Option<Chunk> {
+        words[FIRST_LEVEL + 4] = value;
+        Words(words).turn(value)
+    }
+
+    #[test]
+    fn a_request_begins_a_chunk_of_the_innermost_loop_that_wants_it() {
+        let mut around = words(0, &[(0, 8, 1, LESS)]);
+        let mut within = around.clone();
+        for words in [&mut around, &mut within] {
+            Words(words).prepare();
+            assert!(expected(words, 0).is_some_and(|chunk| chunk.first == 0));
+        }
+        // SAFETY: the words stay where they are.
+        unsafe { begin_requests(around.as_mut_ptr()) };
+        assert!(is_looked_at());
+        is_timed();
+        // SAFETY: as above.
+        unsafe { begin_requests(within.as_mut_ptr()) };
+        handed_out();
+        let chunk = expected(&mut within, 1).map(|chunk| (chunk.length, chunk.gap, chunk.first));
+        assert_eq!(chunk, Some((1, 0, 1)));
+        assert!(expected(&mut within, 2).is_none());
+        assert!(expected(&mut around, 1).is_none());
+        // SAFETY: as above.
+        unsafe { end_requests(within.as_mut_ptr()) };
+        handed_out();
+        assert!(expected(&mut within, 3).is_none());
+        assert!(expected(&mut around, 2).is_some());
+        // SAFETY: as above.
+        unsafe { end_requests(around.as_mut_ptr()) };
+        handed_out();
+        assert!(expected(&mut around, 3).is_none());
+        assert!(!is_looked_at());
     }
 
     #[test]

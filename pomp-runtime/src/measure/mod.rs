@@ -18,7 +18,7 @@ mod arrival;
 pub(crate) mod attention;
 pub(crate) mod calls;
 pub(crate) mod cancellation;
-mod chunk_requests;
+pub(crate) mod chunk_requests;
 pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod coarse_clock;

@@ -3,55 +3,38 @@
 //!
 //! Our functions are weak definitions of the runtimes' names. Each calls the runtime's own
 //! function once, with the same arguments. A request takes no longer than a few reads of the
-//! clock. So a thread times only one of [`PERIOD`] requests, which stands for all of them. Where
+//! clock. So a thread times only one of [`PERIOD`] requests, which stands for all of them. In a
+//! loop whose chunks are traced, each request tells that another chunk begins. Where
 //! the runtime is linked statically, the linker takes the runtime's functions instead, and no
-//! request is timed.
+//! request is seen.
 
-use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 use super::boundary::thread_event;
 use super::weak::of_runtime;
+use crate::measure::chunk_requests::{PERIOD, handed_out, is_looked_at, is_timed};
 use crate::measure::{clock, state};
 
-/// One request of this many is timed. The number is a prime, so that in loops of equal length it
-/// is not always the same request that is timed.
-const PERIOD: u32 = 61;
-
-thread_local! {
-    /// The requests of this thread until one is timed.
-    static LEFT: Cell<u32> = const { Cell::new(PERIOD) };
-}
-
-/// Whether this request is to be timed.
-#[inline(always)]
-fn is_timed() -> bool {
-    LEFT.with(|left| {
-        let now = left.get() - 1;
-        left.set(if now == 0 { PERIOD } else { now });
-        now == 0
-    })
-}
-
-/// Makes a request and adds what it took to the loop.
+/// Makes a request, and adds what it took to the loop if it is one of those that are timed.
 #[cold]
 #[inline(never)]
-fn timed<R>(request: impl FnOnce() -> R) -> R {
-    if state::is_off() {
-        return request();
-    }
-    let start = clock::now_in_order();
+fn looked_at<R>(request: impl FnOnce() -> R) -> R {
+    let timed = is_timed() && !state::is_off();
+    let start = if timed { clock::now_in_order() } else { 0 };
     let result = request();
-    let ticks = clock::now_in_order().wrapping_sub(start);
-    thread_event(move |thread| thread.add_chunk_requests(u64::from(PERIOD), ticks));
+    if timed {
+        let ticks = clock::now_in_order().wrapping_sub(start);
+        thread_event(move |thread| thread.add_chunk_requests(u64::from(PERIOD), ticks));
+    }
+    handed_out();
     result
 }
 
-/// Makes a request, timed if it is its turn.
+/// Makes a request.
 #[inline(always)]
 fn counted<R>(request: impl FnOnce() -> R) -> R {
-    match is_timed() {
-        true => timed(request),
+    match is_looked_at() {
+        true => looked_at(request),
         false => request(),
     }
 }
@@ -87,6 +70,12 @@ gomp! {
     GOMP_loop_nonmonotonic_guided_next => romp_gomp_nonmonotonic_guided_next,
     GOMP_loop_nonmonotonic_runtime_next => romp_gomp_nonmonotonic_runtime_next,
     GOMP_loop_maybe_nonmonotonic_runtime_next => romp_gomp_maybe_nonmonotonic_runtime_next,
+    GOMP_loop_ordered_dynamic_next => romp_gomp_ordered_dynamic_next,
+    GOMP_loop_ordered_guided_next => romp_gomp_ordered_guided_next,
+    GOMP_loop_ordered_runtime_next => romp_gomp_ordered_runtime_next,
+    GOMP_loop_ull_ordered_dynamic_next => romp_gomp_ull_ordered_dynamic_next,
+    GOMP_loop_ull_ordered_guided_next => romp_gomp_ull_ordered_guided_next,
+    GOMP_loop_ull_ordered_runtime_next => romp_gomp_ull_ordered_runtime_next,
     GOMP_loop_ull_dynamic_next => romp_gomp_ull_dynamic_next,
     GOMP_loop_ull_guided_next => romp_gomp_ull_guided_next,
     GOMP_loop_ull_runtime_next => romp_gomp_ull_runtime_next,

@@ -9,6 +9,7 @@ use super::literal::Literal;
 use super::regions::region_of;
 use trace::replay::MOST_LEVELS;
 
+use crate::measure::chunk_requests::{begin_requests, end_requests};
 use crate::measure::chunks::{FIRST_LEVEL, LEVEL, Words};
 use crate::measure::clock::now;
 use crate::measure::region::Region;
@@ -55,6 +56,12 @@ unsafe fn begin(
         // SAFETY: as the caller promises.
         unsafe { place.with(|words| thread.begin_chunks(region, words, count, now())) };
     });
+    // SAFETY: as the caller promises. The words stay where they are until the loop is over.
+    unsafe {
+        if place.with(|words| words.want_requests()) == Some(true) {
+            begin_requests(place.0.cast());
+        }
+    }
     (never, step)
 }
 
@@ -86,7 +93,11 @@ unsafe fn turn(place: LoopWords, next: c_long) -> c_long {
 unsafe fn end(place: LoopWords, next: c_long) {
     let ended = |words: &mut Words<'_>| words.are_traced().then(|| words.last(next)).flatten();
     // SAFETY: as the caller promises.
-    if let Some(length) = unsafe { place.with(ended) }.flatten() {
+    let length = unsafe {
+        end_requests(place.0.cast());
+        place.with(ended)
+    };
+    if let Some(length) = length.flatten() {
         let at = now();
         thread_event(move |thread| thread.trace_last_chunk(length, at));
     }
