@@ -6,7 +6,7 @@ import { Explorer } from "./explorer.js";
 import { CompareView } from "./compare.js";
 import { RegionView } from "./region.js";
 import { SourceView } from "./source.js";
-import { Selected } from "./selected.js";
+import { NO_SELECTION, Selected } from "./selected.js";
 import { shownKey, shownRun } from "./shown.js";
 import { ThreadsView } from "./threads.js";
 import { TimelineView } from "./timeline.js";
@@ -37,7 +37,7 @@ const HELP = [
   ["arrows, Home, End, Page up and down", "move in a tree; right opens, left folds"],
   ["Enter", "the page of the region"],
   ["Tab", "the next tree or button"],
-  ["Esc", "close this, leave a field, back to the overview"],
+  ["Esc", "close this, leave a field, end the selection, back to the overview"],
   ["?", "this help"],
 ];
 
@@ -125,6 +125,7 @@ function pressed(event, help) {
   if (event.altKey || event.ctrlKey || event.metaKey || help.open) return;
   if (event.key === "Escape") {
     if (isTyping) target.blur();
+    else if (stateOf("t0") + stateOf("t1") + stateOf("ln") !== "") change(NO_SELECTION);
     else change({ v: "overview" });
     return;
   }

@@ -95,14 +95,15 @@ export class RegionView {
       const most = (/** @type {keyof typeof PLACE_NAMES} */ part) => places.reduce((high, place) => Math.max(high, place[part]), 0);
       return Object.fromEntries(PLACE_PARTS.map((part) => [part, most(part)]));
     });
+    const present = PLACE_PARTS.filter((part) => highest.some((parts) => parts[part] > 0));
     const scale = Math.max(...highest.flatMap((parts) => Object.values(parts)), 1);
     const cell = (/** @type {number} */ value, /** @type {string} */ part) =>
       h("span", { class: "bar-cell" }, exact(value), partsBar([{ value, kind: `place-${part}` }], scale, ""));
     const rows = shown.map((region, index) => [
       regionLink(model, region), ...this.executions(exact(own.count[region], "")), exact(own.time[region]), exact(own.lost[region]),
-      ...PLACE_PARTS.map((part) => cell(highest[index][part], part)),
+      ...present.map((part) => cell(highest[index][part], part)),
     ]);
-    const titles = ["Region", ...this.executions("Executions"), "Own thread time", "Lost there", ...PLACE_PARTS.map((part) => `${PLACE_NAMES[part]}, most of a thread`)];
+    const titles = ["Region", ...this.executions("Executions"), "Own thread time", "Lost there", ...present.map((part) => `${PLACE_NAMES[part]}, most of a thread`)];
     const more = regions.length - shown.length;
     return [table("Regions, most thread time of their own first", titles, rows), more > 0 ? h("p", { class: "said" }, `${counted(more, "more region")}: find them by name.`) : null];
   }
@@ -117,8 +118,27 @@ export class RegionView {
     const sourceLink = regions.first[region] > 0 ? link({ v: "source", f: String(regions.file[region]), line: String(regions.first[region]) }, "source") : null;
     return [
       h("h2", {}, regionName(this.model, region), where), h("p", {}, link({ r: "", q: "" }, "all regions"), " ", sourceLink), facts,
-      this.sentences(region), this.threads(region), this.instances(region), this.costs.filter((one) => one.region[1] === region).map(costs), this.arrivals(region), this.contention(region), this.counters(region), this.calls(region),
+      this.leftOut(region), this.sentences(region), this.threads(region), this.instances(region), this.costs.filter((one) => one.region[1] === region).map(costs), this.arrivals(region), this.contention(region), this.counters(region), this.calls(region),
     ];
+  }
+
+  /**
+   * What the page of this region has for the whole run only, if a span of it is shown.
+   * @param {number} region
+   */
+  leftOut(region) {
+    const { whole, isPart } = this.model;
+    if (!isPart) return null;
+    const has = (/** @type {any[]} */ list) => list.some((one) => one.region === region);
+    const parts = [
+      has(whole.instances) ? "times of instances" : "",
+      has(whole.arrivals) ? "who came last" : "",
+      whole.contention.some((/** @type {any} */ guard) => has(guard.sites)) ? "who kept whom out" : "",
+      has(whole.properties) || has(whole.efficiency) ? "properties" : "",
+      whole.sections.includes("iterations") ? "what iterations cost" : "",
+      whole.metrics.some((/** @type {any} */ metric) => metric.id.startsWith("counter-")) ? "counters" : "",
+    ].filter((part) => part !== "");
+    return parts.length === 0 ? null : h("p", { class: "note" }, `Not filtered, and therefore left out: ${parts.join(", ")}. They are known for the whole run only.`);
   }
 
   /** @param {number} region */

@@ -12,6 +12,9 @@ import { change, stateOf } from "./state.js";
 /** The most regions that are listed for a selection. */
 const MOST_SELECTED = 12;
 
+/** The state in which nothing is selected in the timeline. */
+export const NO_SELECTION = { t0: "", t1: "", ln: "" };
+
 /** The description of a view's subject. */
 export class Selected {
   /** @param {import("./explorer.js").Run} run */
@@ -28,7 +31,7 @@ export class Selected {
     const asked = ++this.asked;
     const view = stateOf("v", "overview");
     const isFiltered = !["overview", "timeline", "compare"].includes(view);
-    const hasSpan = isSpan(this.model) && view !== "timeline" && view !== "compare";
+    const hasSpan = isSpan(this.model) && view !== "timeline";
     this.run.hidden = !isFiltered || hasSpan || this.model.others.length === 0;
     this.span.hidden = !hasSpan;
     this.host.hidden = this.run.hidden && !hasSpan;
@@ -45,12 +48,12 @@ export class Selected {
     const estimated = facts.has_slices ? "" : ` Estimated: the time of each ${time(facts.bin_ns)} counts for the region that has most of it.`;
     const about = isFiltered
       ? `This view shows that alone, as the trace tells it: executions, counters, and what measuring took are not told.${estimated} `
-      : "The rest of this view is about the whole run. ";
+      : `Not filtered: ${view === "compare" ? "this view compares whole runs" : "the rest of this view is about the whole run"}. `;
     fill(this.span,
       h("p", {}, h("b", {}, `Selected in the timeline: ${time(to - from)} from ${from} ns to ${to} ns, ${whose}. `), about,
         link({ v: "timeline" }, "timeline"), " ",
-        h("button", { onclick: () => change({ t0: "", t1: "", ln: "" }) }, "select all")),
-      isFiltered ? null : this.times(facts, selected, from, to));
+        h("button", { onclick: () => change(NO_SELECTION), title: "Esc" }, "select all")),
+      view !== "overview" ? null : this.times(facts, selected, from, to));
   }
 
   /**

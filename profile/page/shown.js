@@ -135,7 +135,7 @@ export function spanRun(model, facts, all, lanes, from, to) {
   const names = new Map([["start", "Starting and ending teams"], ["idle", "No work, or at the end of a team"]]);
   const metrics = model.metrics.map((/** @type {any} */ one) => ({ ...one, name: names.get(one.id) ?? one.name }));
   const sections = model.sections.filter((/** @type {string} */ name) => name !== "iterations");
-  const part = { ...model, ...OF_THE_WHOLE, metrics, paths, sections, duration_ns: to - from };
+  const part = { ...model, ...OF_THE_WHOLE, whole: model, metrics, paths, sections, duration_ns: to - from };
   return { model: part, cells: cellsOf(values, paths.region.length + 1, metrics.length) };
 }
 

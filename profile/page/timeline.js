@@ -9,9 +9,13 @@ import { change, listOf, listText } from "./state.js";
 const LANE_HEIGHT = 22;
 /** The colour of arrows that show how locks and critical sections are handed over. */
 const HANDED_OVER = "#d55e00";
+/** The colour of arrows from the end of a task to the begin of one that depends on it. */
+const DEPENDS = "#56b4e9";
 const COLOURS = ["", "#009e73", "#e69f00", "#cc79a7", "#0072b2"];
 /** With more chunks or arrows than this, none are drawn, since they would blur. */
 const MOST_DRAWN = 3000;
+/** With more arrows of a kind than this, they have no heads. */
+const MOST_HEADS = 300;
 /** The most rows of the tables. */
 const MOST_LISTED = 30;
 
@@ -55,9 +59,11 @@ export class TimelineView {
     });
     const handed = h("i", {});
     handed.style.background = HANDED_OVER;
-    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click selects a thread. The other views show what it did in the span in sight, and nothing else.";
+    const depends = h("i", {});
+    depends.style.background = DEPENDS;
+    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click selects a thread. The other views show what it did in the span in sight, and nothing else; Esc shows all again.";
     this.host = h("section", { class: "view", "aria-label": "Timeline" },
-      h("p", { class: "key" }, key, [handed, "handed over "], help), this.said, h("div", { class: "timeline" }, this.names, this.box), this.panel);
+      h("p", { class: "key" }, key, [handed, "handed over "], [depends, "depends on"]), h("p", { class: "key" }, help), this.said, h("div", { class: "timeline" }, this.names, this.box), this.panel);
     new ResizeObserver(() => this.draw()).observe(this.box);
   }
 
@@ -287,14 +293,16 @@ export class TimelineView {
   }
 
   /**
-   * Draws arrows from the creation of tasks to their execution, and from the thread that
-   * released a lock to the thread that had waited for it.
+   * Draws arrows from the creation of tasks to their execution, from the thread that released a
+   * lock to the thread that had waited for it, and from the end of a task to the begin of one that
+   * depends on it.
    * @param {CanvasRenderingContext2D} context
    * @param {number} width
    */
   drawArrows(context, width) {
     this.drawLines(context, width, this.facts.arrows, "rgba(120, 120, 120, .7)");
     this.drawLines(context, width, this.facts.handovers, HANDED_OVER);
+    this.drawLines(context, width, this.facts.dependences, DEPENDS);
   }
 
   /**
@@ -309,13 +317,17 @@ export class TimelineView {
     const perPixel = (this.to - this.from) / width;
     const rows = new Map(this.rows.flatMap((one, index) => (one.isGroup ? [] : [[one.lanes[0], index]])));
     context.strokeStyle = colour;
+    context.fillStyle = colour;
     for (const [start, from, end, to] of seen) {
       const [above, below] = [rows.get(start), rows.get(end)];
       if (above === undefined || below === undefined) continue;
+      const [x, y] = [(to - this.from) / perPixel, below * LANE_HEIGHT + LANE_HEIGHT / 2];
+      const [startX, startY] = [(from - this.from) / perPixel, above * LANE_HEIGHT + LANE_HEIGHT / 2];
       context.beginPath();
-      context.moveTo((from - this.from) / perPixel, above * LANE_HEIGHT + LANE_HEIGHT / 2);
-      context.lineTo((to - this.from) / perPixel, below * LANE_HEIGHT + LANE_HEIGHT / 2);
+      context.moveTo(startX, startY);
+      context.lineTo(x, y);
       context.stroke();
+      if (seen.length <= MOST_HEADS) drawHead(context, x, y, Math.atan2(y - startY, x - startX));
     }
   }
 
@@ -340,6 +352,19 @@ export class TimelineView {
       ["What", "From", "To", "Given back at", "Got at", "Waited"], rows);
   }
 
+  /** The visible dependences of tasks, in the order in which the waiting tasks began. */
+  dependences() {
+    const selected = new Set(selectedLanes(this.lanes));
+    const isSelected = (/** @type {number} */ lane) => selected.has(this.lanes[lane]);
+    const seen = this.inSight(this.facts.dependences).filter(([from, , to]) => isSelected(from) || isSelected(to));
+    if (seen.length === 0) return null;
+    const name = (/** @type {number | null} */ region) => this.facts.regions[region ?? -1]?.[0] ?? "a task";
+    const rows = seen.sort((a, b) => a[3] - b[3]).slice(0, MOST_LISTED).map(([from, ended, to, began, before, after]) =>
+      [name(before), this.lanes[from].name, exact(ended), name(after), this.lanes[to].name, exact(began), exact(began - ended)]);
+    return table(`${counted(seen.length, "dependence")} in sight, by the begin of the task that waited`,
+      ["Had to end", "On", "Ended at", "Waited for it", "On", "Began at", "After"], rows);
+  }
+
   /** Describes the visible span in words and numbers. */
   tell() {
     const { facts, from, to } = this;
@@ -348,6 +373,7 @@ export class TimelineView {
       facts.has_slices ? "" : `Of its ${counted(facts.slices, "slice")} there are ${counted(facts.bins, "bin")} of ${time(facts.bin_ns)}.`,
       facts.has_chunks ? "" : "Chunks are left out, since there are too many.",
       facts.arrows_left_out ? "Arrows of tasks are left out, since there are too many." : "",
+      facts.has_dependences ? "" : "Dependences of tasks are left out, since there are too many events.",
       facts.has_handovers ? "" : "Hand-overs of locks and critical sections are left out, since there are too many events.",
     ];
     fill(this.said, `In sight: ${seen}. ${limits.join(" ")}`);
@@ -362,6 +388,21 @@ export class TimelineView {
     fill(this.panel, h("h2", {}, "In sight"),
       table("Threads", ["Thread", ...CLASSES], rows),
       regions.length > 0 ? table("Regions, most time first", ["Region", "What", "Time"], regions.map((one) => [name(one.region), CLASSES[one.kind], exact(one.time)])) : null,
-      this.handovers());
+      this.dependences(), this.handovers());
   }
+}
+
+/**
+ * Draws the head of an arrow.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} angle
+ */
+function drawHead(context, x, y, angle) {
+  const long = 7;
+  context.beginPath();
+  context.moveTo(x, y);
+  for (const side of [-0.45, 0.45]) context.lineTo(x - long * Math.cos(angle + side), y - long * Math.sin(angle + side));
+  context.fill();
 }

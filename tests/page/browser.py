@@ -1,5 +1,6 @@
 """A page in a real browser that may ask nobody for anything."""
 
+import atexit
 import base64
 import contextlib
 import json
@@ -10,12 +11,17 @@ from playwright.sync_api import sync_playwright
 CHROMIUM = "/usr/bin/chromium"
 
 
+# One browser for all checks of this process; each page has a context of its own.
+started = []
+
+
 @contextlib.contextmanager
 def chromium():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+    if not started:
+        playwright = sync_playwright().start()
+        started.append(playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]))
+        atexit.register(playwright.stop)
+    yield started[0]
 
 
 @contextlib.contextmanager
@@ -37,11 +43,13 @@ def shown(browser, file, fragment="", ready=True, **options):
     page = context.new_page()
     page.on("console", lambda message: faults.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-    page.goto(address + fragment)
-    if ready:
-        page.wait_for_selector("body[data-ready]", timeout=30000)
-    yield page
-    context.close()
+    try:
+        page.goto(address + fragment)
+        if ready:
+            page.wait_for_selector("body[data-ready]", timeout=30000)
+        yield page
+    finally:
+        context.close()
     assert not faults, faults
 
 

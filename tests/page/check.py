@@ -1,12 +1,17 @@
-"""Checks of the page in a browser: check.py NAME FOLDER.
+"""Checks of the page in a browser: check.py NAME FOLDER, or check.py with lines of these words.
 
-The folder has page.html, and profile.json and analysis.json to hold it to.
+The folder has page.html, and profile.json and analysis.json to hold it to. Each line is answered
+with a line of JSON: whether the check passed, and what it said. One browser serves all checks.
 """
 
 import collections
+import contextlib
+import io
+import json
 import os
 import sys
 import time
+import traceback
 
 from browser import choose, chromium, go, json_of, model_of, open_all, rows, shown
 from sums import severities
@@ -49,61 +54,69 @@ def sums_of_a_metric(page, model, expected, chains, metrics, metric):
     for (chain, thread), cell in expected.items():
         by_chain[chain] += cell[metric]
         by_thread[thread] += cell[metric]
-    choose(page, "Metrics", metric)
+    told = page.evaluate(SWEEP, metric)
+    holds_what_is_below(metric, told["calls"])
+    holds_what_is_below(metric, told["threads"])
     own = collections.Counter()
-    for node, value in rows(page, "Calls").items():
+    for node, _, value in told["calls"]["open"]:
         own[chains[node]] += value
     program = own.pop((), 0)
     assert +own == +by_chain, (metric, own, by_chain)
     assert program + sum(own.values()) == metrics[metric], metric
-    folded(page, "Calls")
     # If it is folded, the program's node has the whole time, and the threads show all of it.
-    choose(page, "Calls", "program")
-    page.locator('.tree[aria-label="Calls"] .row[data-node="program"] .toggle').click()
-    assert rows(page, "Calls")["program"] == metrics[metric], metric
-    threads = rows(page, "Threads")
+    assert told["calls"]["folded"]["program"] == metrics[metric], metric
+    threads = {node: value for node, _, value in told["threads"]["open"]}
     for thread, name in enumerate(model["threads"]["name"]):
         of_program = program if metric == "serial" and threads["untold"] == 0 and "->" not in name else 0
         assert threads[f"t{name}"] - of_program == by_thread[thread], (metric, name)
     assert sum(threads.values()) == metrics[metric], metric
-    folded(page, "Threads")
-    page.locator('.tree[aria-label="Calls"] .row[data-node="program"] .toggle').click()
 
 
-FOLD = """label => {
-    const tree = document.querySelector(`.tree[aria-label="${label}"]`);
-    const read = () => [...tree.querySelectorAll('.row')].map(row =>
-        [row.dataset.node, Number(row.getAttribute('aria-level')), Number(row.querySelector('.num').dataset.value), row.getAttribute('aria-expanded')]);
-    const toggle = node => [...tree.querySelectorAll('.row')].find(row => row.dataset.node === node).querySelector('.toggle').click();
-    const open = read(), folded = {};
-    for (const [node, , , expanded] of open) {
-        if (expanded !== 'true') continue;
-        toggle(node);
-        folded[node] = read().find(row => row[0] === node)[2];
-        toggle(node);
-    }
-    return [open, folded, read()];
+# Chooses a metric. Folds the calls, from the last one up, and then opens and folds the threads of the
+# whole program. Tells for each tree all rows with everything open, and for each node what it shows when
+# it and everything below it is folded. In the end both trees are as they were, open.
+SWEEP = """metric => {
+    const rows = label => [...document.querySelectorAll(`.tree[aria-label="${label}"] .row`)];
+    const value = row => Number(row.querySelector('.num').dataset.value);
+    const row = (label, node) => rows(label).find(one => one.dataset.node === node);
+    const toggle = (label, node) => row(label, node).querySelector('.toggle').click();
+    const read = label => rows(label).map(one => [one.dataset.node, Number(one.getAttribute('aria-level')), value(one)]);
+    const fold = label => {
+        const open = read(label), folded = {};
+        const parents = rows(label).filter(one => one.getAttribute('aria-expanded') === 'true').map(one => one.dataset.node);
+        for (const node of parents.reverse()) {
+            toggle(label, node);
+            folded[node] = value(row(label, node));
+        }
+        return { open, folded, parents: parents.reverse() };
+    };
+    const unfold = (label, parents) => { for (const node of parents) toggle(label, node); };
+    row('Metrics', metric).querySelector('.label').click();
+    const calls = fold('Calls');
+    row('Calls', 'program').querySelector('.label').click();
+    const threads = fold('Threads');
+    unfold('Threads', threads.parents);
+    unfold('Calls', calls.parents);
+    return { calls, threads };
 }"""
 
 
-def folded(page, tree):
+def holds_what_is_below(about, tree):
     """Each node that is folded holds what it and all below it held open."""
-    is_open, is_folded, again = page.evaluate(FOLD, tree)
-    assert is_open == again, tree
-    for at, (node, level, value, expanded) in enumerate(is_open):
-        if expanded != "true":
+    rows_of = tree["open"]
+    for at, (node, level, value) in enumerate(rows_of):
+        if node not in tree["folded"]:
             continue
         below = []
-        for _, depth, one, _ in is_open[at + 1 :]:
+        for _, depth, one in rows_of[at + 1 :]:
             if depth <= level:
                 break
             below.append(one)
-        assert below and is_folded[node] == value + sum(below), (tree, node, is_folded[node], value, below)
+        assert below and tree["folded"][node] == value + sum(below), (about, node, tree["folded"][node], value, below)
 
 
 def groups_of_metrics(page, model, analysis):
     """A group of metrics holds nothing of its own, and folded what stands in it."""
-    folded(page, "Metrics")
     members = collections.defaultdict(int)
     for metric in model["metrics"]:
         if metric["unit"] == "ns":
@@ -360,10 +373,17 @@ def sizes(folder):
     """From 500 px to 4k nothing stands outside of the page."""
     with chromium() as browser:
         for width, height in [(500, 900), (1280, 800), (3840, 2160)]:
-            for view in VIEWS:
-                with shown(browser, f"{folder}/page.html", f"#v={view}", viewport={"width": width, "height": height}) as page:
+            with shown(browser, f"{folder}/page.html", viewport={"width": width, "height": height}) as page:
+                for view in VIEWS:
+                    view_of(page, view)
                     wide = page.evaluate("document.documentElement.scrollWidth")
                     assert wide <= width, (view, width, wide)
+
+
+def view_of(page, view):
+    """Shows a view, until it is drawn."""
+    go(page, f"#v={view}")
+    page.wait_for_function("view => document.querySelector(`nav a[data-view=${view}][aria-current]`) && (view === 'overview' || document.querySelector('#app .view'))", arg=view)
 
 
 def paint(folder):
@@ -432,30 +452,50 @@ def appearance(folder):
     grounds = {}
     with chromium() as browser:
         for scheme in ["light", "dark"]:
-            for view in VIEWS:
-                with shown(browser, f"{folder}/page.html", f"#v={view}", color_scheme=scheme) as page:
+            with shown(browser, f"{folder}/page.html", color_scheme=scheme) as page:
+                for view in VIEWS:
+                    view_of(page, view)
                     assert page.evaluate(contrast) == [], (scheme, view)
-                    grounds[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+                grounds[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert grounds["light"] != grounds["dark"], grounds
-        for view in VIEWS:
-            with shown(browser, f"{folder}/page.html", f"#v={view}", color_scheme="dark") as page:
-                page.emulate_media(media="print", color_scheme="light")
+        with shown(browser, f"{folder}/page.html", color_scheme="dark") as page:
+            page.emulate_media(media="print", color_scheme="light")
+            for view in VIEWS:
+                view_of(page, view)
                 assert not page.locator("nav").is_visible() and not page.locator("select").first.is_visible()
                 assert page.evaluate(contrast) == [], ("print", view)
                 assert page.evaluate("[...document.querySelectorAll('.tree, .source')].every(one => one.scrollHeight <= one.clientHeight + 1)"), view
-            # All rows are printed, not only those that a small screen shows.
-            with shown(browser, f"{folder}/page.html", f"#v={view}", viewport={"width": 1200, "height": 400}) as page:
-                count = "() => [...document.querySelectorAll('.rows')].map(one => [...one.children].at(-1)?.offsetTop + one.firstChild?.offsetHeight === one.offsetHeight)"
-                page.evaluate(f"addEventListener('beforeprint', () => {{ window.printed = ({count})() }})")
+        # All rows are printed, not only those that a small screen shows.
+        with shown(browser, f"{folder}/page.html", viewport={"width": 1200, "height": 400}) as page:
+            count = "() => [...document.querySelectorAll('.rows')].map(one => [...one.children].at(-1)?.offsetTop + one.firstChild?.offsetHeight === one.offsetHeight)"
+            page.evaluate(f"addEventListener('beforeprint', () => {{ window.printed = ({count})() }})")
+            for view in VIEWS:
+                view_of(page, view)
+                page.evaluate("window.printed = null")
                 assert page.pdf()[:5] == b"%PDF-"
                 assert all(page.evaluate("window.printed")), (view, page.evaluate("window.printed"))
 
 
+def answered(checks, line):
+    """What a check said, and whether it passed."""
+    name, folder = line.rstrip("\n").split("\t")
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            checks[name](os.path.abspath(folder))
+        return {"passed": True, "said": said.getvalue()}
+    except Exception:
+        return {"passed": False, "said": said.getvalue() + traceback.format_exc()}
+
+
 def main():
-    name, folder = sys.argv[1:3]
     checks = [trees, numbers, keyboard, fragments, hostile, sizes, paint, compare, appearance, *traced.CHECKS]
     checks = {check.__name__: check for check in checks}
-    checks[name](os.path.abspath(folder))
+    if len(sys.argv) > 2:
+        checks[sys.argv[1]](os.path.abspath(sys.argv[2]))
+        return
+    for line in sys.stdin:
+        print(json.dumps(answered(checks, line)), flush=True)
 
 
 if __name__ == "__main__":

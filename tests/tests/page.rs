@@ -3,9 +3,14 @@
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
+#[path = "page/browser.rs"]
+mod browser;
+
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use browser::{are_tools_missing, in_browser};
 use profile::analysis::Report;
 use profile::diff::{self, WRITERS, diff_runs};
 use profile::model::{
@@ -72,47 +77,9 @@ fn folder_of(profile: &Profile, others: &[Profile]) -> tempfile::TempDir {
     folder
 }
 
-/// Python with playwright: where tests/setup puts it, or the system's.
-fn python() -> PathBuf {
-    let own = root().join("target/page/bin/python3");
-    if own.exists() { own } else { "python3".into() }
-}
-
 fn check(name: &str, profile: &Profile) -> String {
     let folder = folder_of(profile, &[]);
     in_browser(name, folder.path())
-}
-
-/// Whether tests/setup could not get the tools. If so, prints that the test is not run.
-fn are_tools_missing(test: &str) -> bool {
-    let missing = root().join("target/page/unavailable").exists();
-    if missing {
-        println!("page::{test}: NOT TESTED: tests/setup could not get its tools");
-    }
-    missing
-}
-
-fn in_browser(name: &str, folder: &Path) -> String {
-    if are_tools_missing(name) {
-        return String::new();
-    }
-    let ready = Command::new(python())
-        .args(["-c", "import playwright"])
-        .output();
-    assert!(
-        ready.is_ok_and(|output| output.status.success())
-            && Path::new("/usr/bin/chromium").exists(),
-        "no Chromium, or no playwright for Python: run tests/setup"
-    );
-    let output = Command::new(python())
-        .arg(root().join("tests/page/check.py"))
-        .arg(name)
-        .arg(folder)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{name}: {said}");
-    String::from_utf8(output.stdout).unwrap()
 }
 
 /// A tool that tests/setup installs below target/.
@@ -288,7 +255,7 @@ fn locks_go_from_one_thread_to_the_other() {
 /// The ranks run one after the other, so that their lanes begin at different times.
 #[test]
 fn the_lanes_of_a_rank_can_be_folded() {
-    let folder = built("handovers.c", "handovers.c");
+    let folder = built("buckets.c", "buckets.c");
     for rank in ["0", "1"] {
         let mut command = traced_run();
         for name in ["OMPI_COMM_WORLD_RANK", "PMIX_RANK"] {
@@ -308,7 +275,15 @@ fn the_lanes_of_a_rank_can_be_folded() {
         &["profile.json", traces[1], traces[0]],
         "page.html",
     );
+    for rank in ["0", "1"] {
+        write_loops(
+            &folder,
+            &format!("app.r{rank}.0.romp.trace"),
+            &format!("loops.r{rank}.txt"),
+        );
+    }
     in_browser("ranks", folder.path());
+    in_browser("iterations_of_ranks", folder.path());
     for (files, why) in [
         (["app.r0.0.romp.json", traces[0], traces[1]], "romp merge"),
         (["profile.json", traces[0], traces[0]], "both of rank 0"),
@@ -380,15 +355,19 @@ fn a_file_that_was_changed_after_the_build_is_noticed() {
 #[test]
 fn a_map_tells_what_iterations_cost() {
     let folder = traced("buckets.c");
-    let romp = romp_bin_dir().unwrap().join("romp");
-    let loops = Command::new(romp)
-        .args(["trace", "loops", "--table"])
-        .arg(folder.path().join("app.0.romp.trace"))
+    write_loops(&folder, "app.0.romp.trace", "loops.txt");
+    in_browser("iterations", folder.path());
+}
+
+/// Writes what `romp trace loops` says of a trace.
+fn write_loops(folder: &tempfile::TempDir, trace: &str, to: &str) {
+    let loops = Command::new(romp_bin_dir().unwrap().join("romp"))
+        .args(["trace", "loops", "--table", trace])
+        .current_dir(folder.path())
         .output()
         .unwrap();
     assert!(loops.status.success());
-    std::fs::write(folder.path().join("loops.txt"), loops.stdout).unwrap();
-    in_browser("iterations", folder.path());
+    std::fs::write(folder.path().join(to), loops.stdout).unwrap();
 }
 
 /// A name that tries to inject a script into the page.
@@ -402,6 +381,21 @@ fn attempt(field: &str) -> String {
 fn the_timeline_names_on_what_tasks_depend() {
     let folder = traced_as("sparselu.c", "sparselu.c", &["tasks", "4", "8"]);
     in_browser("dependences", folder.path());
+}
+
+/// The program prints the arrows: the lines of both tasks.
+#[test]
+fn a_line_leads_from_a_task_to_those_that_depend_on_it() {
+    let folder = built("diamond.c", "diamond.c");
+    let output = traced_run().current_dir(&folder).output().unwrap();
+    assert!(output.status.success());
+    std::fs::write(folder.path().join("arrows.txt"), output.stdout).unwrap();
+    view(
+        &folder,
+        &["app.0.romp.json", "app.0.romp.trace"],
+        "page.html",
+    );
+    in_browser("dependence_arrows", folder.path());
 }
 
 #[test]
@@ -547,7 +541,7 @@ fn opened(profile: &Profile) -> u64 {
     let file = folder.path().join("page.html");
     let mut out = std::io::BufWriter::new(std::fs::File::create(&file).unwrap());
     Page::new(&Report::new(profile)).write(&mut out).unwrap();
-    std::io::Write::flush(&mut out).unwrap();
+    out.flush().unwrap();
     print!("{}", in_browser("paint", folder.path()));
     std::fs::metadata(&file).unwrap().len()
 }

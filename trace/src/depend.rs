@@ -1,7 +1,11 @@
-//! The dependences of a task, by the names in the source.
+//! The dependences of a task: by the names in the source, which the region's descriptor has, and
+//! by the addresses that the program gives to its runtime ([`Order`]).
 //!
-//! The directive is in the region's descriptor as it was written, so nothing has to be recorded
-//! when the program runs. A clause that a macro hides is not seen.
+//! A clause that a macro hides has no names here; its addresses are recorded all the same.
+
+mod order;
+
+pub use order::{ALL_MEMORY, Kind, Order};
 
 /// An item of a `depend` clause.
 #[derive(Clone, Debug, PartialEq, Eq)]

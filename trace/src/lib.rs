@@ -9,7 +9,7 @@
 //! replay     records as regions that open and close
 //! stats      counts and times, as the profile of the same run has them
 //! check      what must be true of every trace
-//! depend     on what tasks depend, by the names in the source
+//! depend     on what tasks depend: names in the source, and the order by addresses
 //! export     the formats of other tools
 //! timeline   what the page draws: bins, and slices of a small trace
 //! analysis   iterations that cost more than others, when sets and tasks ran, and who

@@ -69,10 +69,14 @@ pub enum Op {
     /// In front of a begin or an end: how far a counter of this thread has counted. Its
     /// number, in the order of the fact `counters`, stands in the region's bits.
     Counter = 23,
+    /// A task that this thread creates depends on something: the task's label, and an address. The
+    /// phase is the type of the dependence, see [`crate::depend::Kind`]. Behind `Create`, one for
+    /// each item of the task's `depend` clauses.
+    Depend = 24,
 }
 
 impl Op {
-    const ALL: [Self; 23] = [
+    const ALL: [Self; 24] = [
         Self::Time,
         Self::Enter,
         Self::SwitchPhase,
@@ -96,6 +100,7 @@ impl Op {
         Self::LastChunk,
         Self::Level,
         Self::Counter,
+        Self::Depend,
     ];
 
     /// The number of words that follow the head.
@@ -114,7 +119,7 @@ impl Op {
             | Self::LockFree
             | Self::LastChunk
             | Self::Counter => 1,
-            Self::Task | Self::LockSet | Self::Chunk => 2,
+            Self::Task | Self::LockSet | Self::Chunk | Self::Depend => 2,
             Self::Begin => 3,
             Self::Level => 4,
             Self::Open => 5,

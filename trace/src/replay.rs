@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 
 use profile::region_kind::PseudoRegion;
 
+use crate::depend::Kind;
 use crate::read::{ReadError, Stream, StreamElement, Trace};
 use crate::record::{NO_REGION, Op, RECURSIVE, Record, TRUNCATED, far_chunk, pseudo_region};
 use crate::schedule::How;
@@ -16,8 +17,8 @@ use crate::schedule::How;
 mod event;
 
 pub use event::{
-    Chunk, Event, Fault, Instance, Level, LockEvent, LoopInstance, MOST_LEVELS, Open, OpenChunk,
-    Role,
+    Chunk, Depend, Event, Fault, Instance, Level, LockEvent, LoopInstance, MOST_LEVELS, Open,
+    OpenChunk, Role,
 };
 
 /// Receives the events of a thread.
@@ -249,6 +250,14 @@ impl Replay {
             Op::Join => self.end(time, record, first, listener),
             Op::Open => self.set_base(time, record, listener),
             Op::Create => listener.event(time, &self.open, &Event::Create(first)),
+            Op::Depend => {
+                let depend = Depend {
+                    task: first,
+                    kind: Kind::of(record.phase),
+                    address: second,
+                };
+                listener.event(time, &self.open, &Event::Depend(depend));
+            }
             Op::LockSet
             | Op::LockRefused
             | Op::LockCalled

@@ -15,6 +15,7 @@
 //!                its length, its first iteration, how many it has
 //! ```
 
+mod between;
 mod costs;
 mod lane;
 
@@ -27,7 +28,6 @@ use profile::report::html::Columns;
 use serde_json::json;
 
 use crate::analysis::kinds;
-use crate::analysis::waits::{Name, handovers};
 use crate::export::depends_on;
 use crate::layout::PAYLOAD_WORDS;
 use crate::read::{ReadError, Trace};
@@ -35,6 +35,7 @@ use crate::record::Op;
 use crate::replay::{
     Chunk, Event, Listener, LockEvent, Open, Role, is_region, path, replay_closed,
 };
+use between::{Arrows, depended, handed_over, written};
 use lane::{Bin, Lane};
 
 /// The activities of a thread that a picture distinguishes; the number is that of the format.
@@ -150,6 +151,7 @@ pub fn timeline(traces: &[Trace], profile: &Profile) -> Result<Timeline, ReadErr
         tasks: HashMap::new(),
         arrows: Vec::new(),
         is_cut: false,
+        has_dependences: false,
     };
     for (number, process) in processes.iter().enumerate() {
         drawing.process = number;
@@ -159,17 +161,23 @@ pub fn timeline(traces: &[Trace], profile: &Profile) -> Result<Timeline, ReadErr
             replay_closed(process.trace, stream, &mut drawing)?;
         }
     }
-    // Hand-overs follow from the events of all threads in the order of time. That takes a
-    // second pass, which is spared where not all slices are shown.
-    let handovers = match drawing.slices <= MOST_SLICES {
+    // Hand-overs and dependences follow from the events of all threads in the order of time. That
+    // takes another pass for each, which is spared where not all slices are shown.
+    let has_slices = drawing.slices <= MOST_SLICES;
+    let handovers = match has_slices {
         true => handed_over(&processes)?,
         false => None,
+    };
+    let dependences = match drawing.has_dependences {
+        true if has_slices => depended(&processes)?,
+        true => None,
+        false => Some(Vec::new()),
     };
     let iterations = match drawing.chunks {
         0 => None,
         _ => Some(costs::iteration_costs(&processes, profile)?),
     };
-    let lanes = drawing.columns(profile, duration, handovers);
+    let lanes = drawing.columns(profile, duration, [handovers, dependences]);
     Ok(Timeline { lanes, iterations })
 }
 
@@ -181,25 +189,6 @@ fn bins(traces: &[Trace]) -> usize {
     let has_slices = pages * PAYLOAD_WORDS as u64 <= MOST_SLICES as u64;
     let most = if has_slices { SCREEN_BINS } else { MOST_BINS };
     (ALL_BINS / lanes.max(1)).clamp(64, most)
-}
-
-/// A hand-over: from lane and time, to lane and time, when it was asked for, and its name.
-type Given = (End, End, u64, String);
-
-/// The hand-overs of all processes; none if there are too many.
-fn handed_over(processes: &[Process<'_>]) -> Result<Option<Vec<Given>>, ReadError> {
-    let mut all = Vec::new();
-    for (number, process) in processes.iter().enumerate() {
-        let Some(here) = handovers(process.trace, MOST_ARROWS - all.len())? else {
-            return Ok(None);
-        };
-        all.extend(here.iter().map(|one| {
-            let end = |(thread, ticks)| ((number, thread), process.ns(ticks));
-            let asked = process.ns(one.asked);
-            (end(one.from), end(one.to), asked, in_words(&one.name))
-        }));
-    }
-    Ok(Some(all))
 }
 
 /// A thread: the number of its process, and of its path.
@@ -254,6 +243,8 @@ struct Drawing<'a> {
     arrows: Vec<[End; 2]>,
     /// Whether there were more arrows than can be held.
     is_cut: bool,
+    /// Whether a task has dependences.
+    has_dependences: bool,
 }
 
 impl Listener for Drawing<'_> {
@@ -270,6 +261,7 @@ impl Listener for Drawing<'_> {
             Event::Create(label) => self.task(*label, TaskEnd::Creation, lane, now),
             Event::Executes(label) => self.task(*label, TaskEnd::Execution, lane, now),
             Event::Lock(lock) => self.lock(lane, lock, now),
+            Event::Depend(_) => self.has_dependences = true,
             _ => {}
         }
         let next = self.state_after(open, event);
@@ -406,7 +398,7 @@ impl<'a> Drawing<'a> {
         mut self,
         profile: &Profile,
         duration: u64,
-        handovers: Option<Vec<Given>>,
+        [handovers, dependences]: [Arrows; 2],
     ) -> Vec<u8> {
         let mut order: Vec<Thread> = self.lanes.keys().copied().collect();
         order.sort_by_key(|(process, lane)| {
@@ -431,14 +423,9 @@ impl<'a> Drawing<'a> {
             })
             .collect();
         let has_handovers = handovers.is_some();
-        let handovers: Vec<serde_json::Value> = handovers
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|(from, to, asked, name)| {
-                let (start, end) = (place(from.0)?, place(to.0)?);
-                Some(json!([start, from.1, end, to.1, asked, name]))
-            })
-            .collect();
+        let has_dependences = dependences.is_some();
+        let handovers = written(handovers, place);
+        let dependences = written(dependences, place);
         let name = |(process, lane): &Thread| {
             let Process { trace, prefix, .. } = &self.processes[*process];
             format!("{prefix}{}", trace.thread(*lane))
@@ -460,6 +447,8 @@ impl<'a> Drawing<'a> {
             "arrows_left_out": self.is_cut,
             "handovers": handovers,
             "has_handovers": has_handovers,
+            "dependences": dependences,
+            "has_dependences": has_dependences,
         });
         let facts = facts.to_string();
         let mut columns = Columns::default();
@@ -504,14 +493,6 @@ fn regions(trace: &Trace, profile: &Profile) -> Vec<serde_json::Value> {
         ])
     });
     regions.collect()
-}
-
-fn in_words(name: &Name) -> String {
-    match name {
-        Name::Critical(name) if name.is_empty() => "critical without a name".to_owned(),
-        Name::Critical(name) => format!("critical {name}"),
-        Name::Lock(address) => format!("lock at {address:#x}"),
-    }
 }
 
 fn class(role: Role, kind: Option<RegionKind>, phase: PseudoRegion, in_task: bool) -> Class {

@@ -78,7 +78,7 @@ pub(crate) mod team_record;
 pub(crate) mod thread;
 pub(crate) mod trace;
 mod trace_pages;
-mod trace_stream;
+pub(crate) mod trace_stream;
 mod unsplit_barrier;
 pub(crate) mod untimed;
 

@@ -29,6 +29,18 @@ pub(crate) struct Stream {
     pub(super) dropped: SharedU64,
     /// Labels that were given out.
     labels: SharedU64,
+    /// The task that this thread created last: its label, and when the construct began.
+    pub(super) created: SharedU64,
+    pub(super) created_at: SharedU64,
+    /// The label of the task that this thread is about to execute, if the runtime told it; else 0.
+    executes: SharedU64,
+}
+
+/// Whether the events of new threads are traced.
+#[cfg(not(test))]
+#[inline(always)]
+pub(crate) fn is_wanted() -> bool {
+    ON.load(Ordering::Relaxed)
 }
 
 impl Stream {
@@ -42,6 +54,9 @@ impl Stream {
             sequence: SharedU64::new(0),
             dropped: SharedU64::new(0),
             labels: SharedU64::new(0),
+            created: SharedU64::new(0),
+            created_at: SharedU64::new(0),
+            executes: SharedU64::new(0),
         }
     }
 
@@ -67,6 +82,19 @@ impl Stream {
             u64::from(self.number.load(Ordering::Relaxed)),
             self.labels.get(),
         )
+    }
+
+    /// The task that was created with this label begins next; 0 for an unknown one.
+    #[cfg(not(test))]
+    pub(crate) fn executes(&self, label: u64) {
+        self.executes.set(label);
+    }
+
+    /// The label that the runtime told for the task that begins now, or 0.
+    pub(super) fn take_executed(&self) -> u64 {
+        let label = self.executes.get();
+        self.executes.set(0);
+        label
     }
 
     /// Gives the page away.

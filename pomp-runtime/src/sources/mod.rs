@@ -8,6 +8,9 @@ mod chunk_requests;
 mod chunks;
 mod collector;
 mod control;
+#[cfg(not(test))]
+mod created_tasks;
+mod dependences;
 mod descriptor;
 #[cfg(not(test))]
 mod ends;

@@ -24,6 +24,45 @@ macro_rules! define_weakly {
     ($($name:expr => $target:expr),+ $(,)?) => {};
 }
 
+/// Defines a name weakly, as a jump to the address in a word. The word first holds the function of
+/// ours, which may put the address of another one there: then all that the name costs is the jump.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! define_weakly_by {
+    ($name:expr => $word:expr, $target:expr) => {
+        std::arch::global_asm!(
+            ".pushsection .data.rel.romp_weak, \"aw\", %progbits",
+            ".balign 8",
+            concat!(".hidden ", $word),
+            concat!(".globl ", $word),
+            concat!($word, ": .8byte ", $target),
+            ".popsection",
+            ".pushsection .text.romp_weak, \"ax\", %progbits",
+            concat!(".hidden ", $target),
+            concat!(".weak ", $name),
+            concat!(".type ", $name, ", %function"),
+            concat!($name, ":"),
+            $crate::sources::weak::jump_by!($word),
+            concat!(".size ", $name, ", . - ", $name),
+            ".popsection",
+        );
+    };
+}
+
+/// On other processors the name is not defined; the word is.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+macro_rules! define_weakly_by {
+    ($name:expr => $word:expr, $target:expr) => {
+        std::arch::global_asm!(
+            ".pushsection .data.rel.romp_weak, \"aw\", %progbits",
+            ".balign 8",
+            concat!(".hidden ", $word),
+            concat!(".globl ", $word),
+            concat!($word, ": .8byte 0"),
+            ".popsection",
+        );
+    };
+}
+
 /// Defines a function of an OpenMP runtime, weakly: the name is the runtime's. See
 /// [`in_front_of_runtime`] for the rest.
 macro_rules! of_runtime {
@@ -90,8 +129,31 @@ macro_rules! jump {
     };
 }
 
+#[cfg(target_arch = "x86_64")]
+macro_rules! jump_by {
+    ($word:expr) => {
+        concat!("jmp qword ptr [rip + ", $word, "]")
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! jump_by {
+    ($word:expr) => {
+        concat!(
+            "adrp x16, ",
+            $word,
+            "\n ldr x16, [x16, :lo12:",
+            $word,
+            "]\n br x16"
+        )
+    };
+}
+
 pub(super) use define_weakly;
+pub(super) use define_weakly_by;
 pub(super) use in_front_of_runtime;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use jump;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use jump_by;
 pub(super) use of_runtime;

@@ -3,6 +3,7 @@
 //! lock that others waited for.
 
 mod cell;
+pub mod dependences;
 pub mod iterations;
 pub mod periods;
 pub mod tasks;

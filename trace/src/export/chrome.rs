@@ -1,6 +1,7 @@
 //! The JSON of chrome://tracing, which the Perfetto viewer reads: a lane for each
 //! stream, regions as nested slices, their phases as slices in them, chunks as
-//! slices in the body, teams as flows from the fork to its members.
+//! slices in the body, teams as flows from the fork to its members, dependences as flows from the
+//! end of a task to the begin of the next.
 
 use std::collections::HashMap;
 use std::fmt::{self, Arguments};
@@ -9,9 +10,13 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use super::{ExportError, Lane, depends_on, phase, place, region};
+use crate::analysis::dependences::dependences;
 use crate::layout::label_parts;
-use crate::read::Trace;
+use crate::read::{ReadError, Trace};
 use crate::replay::{Event, Listener, Open, Role, path, replay_closed};
+
+/// With more dependences than this, none are written: they take memory, unlike everything else.
+const MOST_DEPENDENCES: usize = 1_000_000;
 
 /// Writes a trace for the Perfetto viewer.
 ///
@@ -27,6 +32,7 @@ pub fn chrome(trace: &Trace, out: &mut dyn Write) -> Result<(), ExportError> {
         regions: HashMap::new(),
         threads: HashMap::new(),
         lane: Lane::default(),
+        has_dependences: false,
     };
     chrome.text(format_args!(
         "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":["
@@ -37,6 +43,7 @@ pub fn chrome(trace: &Trace, out: &mut dyn Write) -> Result<(), ExportError> {
         let lane = std::mem::take(&mut chrome.lane).name(trace, stream);
         chrome.name("thread_name", &lane);
     }
+    chrome.dependences()?;
     chrome.text(format_args!("]}}\n"));
     Ok(chrome.failed?)
 }
@@ -55,6 +62,8 @@ struct Chrome<'a> {
     threads: HashMap<Option<u32>, String>,
     /// The threads that the stream serves.
     lane: Lane,
+    /// Whether a task has dependences.
+    has_dependences: bool,
 }
 
 #[derive(Clone)]
@@ -109,6 +118,21 @@ impl Chrome<'_> {
                 ",\"name\":\"{name}\",\"cat\":\"{name}\",\"id\":\"{stream}:{number}\"{binding}"
             ),
         );
+    }
+
+    /// Arrows from the end of a task to the begin of each that waited for it.
+    fn dependences(&mut self) -> Result<(), ReadError> {
+        if !self.has_dependences {
+            return Ok(());
+        }
+        let found = dependences(self.trace, MOST_DEPENDENCES)?;
+        for (number, one) in found.unwrap_or_default().iter().enumerate() {
+            for (kind, end) in [("s", one.from), ("f", one.to)] {
+                self.stream = end.stream;
+                self.flow(kind, end.ticks, ("depend", number as u64));
+            }
+        }
+        Ok(())
     }
 
     fn begin_phase(&mut self, open: &Open, at: u64) {
@@ -190,6 +214,7 @@ impl Listener for Chrome<'_> {
                 self.object("E", time, format_args!(""));
             }
             Event::Create(task) => self.flow("s", time, ("task", *task)),
+            Event::Depend(_) => self.has_dependences = true,
             Event::Executes(task) if *task != 0 => self.flow("f", time, ("task", *task)),
             Event::Counter { counter, value } => {
                 let name = self.trace.counters().nth(*counter as usize);

@@ -2,6 +2,7 @@
 
 use profile::region_kind::PseudoRegion;
 
+use crate::depend::Kind;
 use crate::record::Op;
 use crate::schedule::How;
 
@@ -120,6 +121,8 @@ pub enum Event {
     },
     /// It creates a task with this label.
     Create(u64),
+    /// A task that it creates depends on something.
+    Depend(Depend),
     /// It executes the task that was created with this label; 0 if unknown.
     Executes(u64),
     /// The iterations of a loop begin.
@@ -137,6 +140,17 @@ pub enum Event {
     },
     /// Events are missing here, so many.
     Missing(u64),
+}
+
+/// An item of a `depend` clause, as the program gives it to its runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Depend {
+    /// The label of the task that is created.
+    pub task: u64,
+    /// The type of the dependence.
+    pub kind: Kind,
+    /// The address of the item; 0 for all memory.
+    pub address: u64,
 }
 
 /// The outcome of a call of a lock routine. Its region is not on the stack.

@@ -128,6 +128,7 @@ fn name(open: &[Open], event: &Event) -> &'static str {
             _ => "exit",
         },
         Event::Create(_) => "create",
+        Event::Depend(_) => "depend",
         Event::Executes(_) => "executes",
         Event::Loop(_) => "loop",
         Event::Chunk(_) => "chunk",
@@ -183,6 +184,11 @@ fn facts(trace: &Trace, open: &[Open], event: &Event) -> Facts {
             if let Some(depends) = depends.filter(|depends| !depends.is_empty()) {
                 fact("depend", json!(depends));
             }
+        }
+        Event::Depend(on) => {
+            fact("task", label(on.task));
+            fact("type", json!(on.kind.name()));
+            fact("address", json!(format!("{:#x}", on.address)));
         }
         Event::Executes(task) => {
             fact("task", label(*task));

@@ -3,6 +3,10 @@
 
 use profile::counters::MOST;
 use profile::region_kind::PseudoRegion;
+#[cfg(not(test))]
+use profile::region_kind::RegionKind;
+#[cfg(not(test))]
+use trace::depend::Kind;
 use trace::record::{NO_REGION, Op, RECURSIVE, TRUNCATED, head, near_chunk};
 use trace::schedule::How;
 
@@ -116,7 +120,10 @@ impl Thread {
         let is_task = |region: &Region| region.kind.is_task_execution();
         if node.region().is_some_and(is_task) {
             let label = self.trace.label();
-            let created = frame.label.get();
+            let created = match frame.label.get() {
+                0 => self.trace.take_executed(),
+                created => created,
+            };
             frame.label.set(label);
             self.write_record(head(Op::Task, 0, region(node)), at, [label, created]);
         } else {
@@ -210,7 +217,38 @@ impl Thread {
         // The time is that of the construct's begin.
         let at = self.trace.last.get();
         self.write_record(head(Op::Create, 0, NO_REGION), at, [label]);
+        self.trace.created.set(label);
+        self.trace
+            .created_at
+            .set(self.top().map_or(0, Frame::start));
         label
+    }
+
+    /// The label of the task that the innermost construct creates. If its events did not ask for
+    /// one, it gets one now. None if that construct creates no task, or is not traced.
+    #[cfg(not(test))]
+    pub(crate) fn trace_creation(&'static self) -> Option<u64> {
+        let top = self
+            .top()
+            .filter(|top| self.trace.is_on() && top.role().is_timed_construct())?;
+        let kind = top.region()?.kind;
+        if !matches!(kind, RegionKind::Task | RegionKind::UntiedTask) {
+            return None;
+        }
+        let label = match self.trace.created_at.get() == top.start() {
+            true => self.trace.created.get(),
+            false => self.trace_create(),
+        };
+        (label != 0).then_some(label)
+    }
+
+    /// A task that was created depends on what lies at an address.
+    #[cfg(not(test))]
+    pub(crate) fn trace_depend(&'static self, task: u64, kind: Kind, address: u64) {
+        if self.trace.is_on() {
+            let head = head(Op::Depend, kind as u8, NO_REGION);
+            self.write_record(head, self.trace.last.get(), [task, address]);
+        }
     }
 
     /// An initial thread has its first event.

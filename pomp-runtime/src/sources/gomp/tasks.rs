@@ -1,8 +1,10 @@
 //! Entries that make tasks: the runtime gets a stub of ours instead of the task's function.
 
+use super::super::created_tasks::{Made, created_gomp, linked};
 use super::super::task_functions::TaskFunction;
 use super::site;
-use super::table::Entry;
+use super::table::row::Row;
+use super::table::{Entry, entries};
 
 type Eleven = unsafe extern "C-unwind" fn(
     usize,
@@ -41,10 +43,38 @@ pub unsafe extern "C-unwind" fn task<E: Entry>(
     let call = site::of::<E>(body, body);
     // SAFETY: the runtime's function of this name takes these words.
     let function: Eleven = unsafe { std::mem::transmute(call.function) };
-    let run = call.body.map_or(body, TaskFunction::stub);
+    let made = Made {
+        function: call.body.map_or(body, TaskFunction::stub),
+        data: b,
+        copy: c,
+        size: d,
+        alignment: e,
+    };
     super::shapes::before::<E>(call);
-    // SAFETY: as above; the stub runs the function with the data that it gets.
-    let result = unsafe { function(run, b, c, d, e, f, g, h, i, j, k) };
+    let makes_one = E::NUMBER == <entries::GOMP_task as Row>::NUMBER && call.runtime.is_some();
+    let label = match makes_one {
+        // SAFETY: the words are those of the call.
+        true => unsafe { created_gomp(g, h) },
+        false => 0,
+    };
+    // SAFETY: as above; what is called instead of the task's function runs it with its data.
+    let result = unsafe {
+        linked(made, g, label, |made| {
+            function(
+                made.function,
+                made.data,
+                made.copy,
+                made.size,
+                made.alignment,
+                f,
+                g,
+                h,
+                i,
+                j,
+                k,
+            )
+        })
+    };
     super::shapes::after::<E>(call, E::after);
     result
 }

@@ -25,6 +25,7 @@ pub(super) mod event {
     pub(in crate::sources::ompt) const IMPLICIT_TASK: c_int = 7;
     pub(in crate::sources::ompt) const SYNC_REGION_WAIT: c_int = 16;
     pub(in crate::sources::ompt) const MUTEX_RELEASED: c_int = 17;
+    pub(in crate::sources::ompt) const DEPENDENCES: c_int = 18;
     pub(in crate::sources::ompt) const WORK: c_int = 20;
     pub(in crate::sources::ompt) const MASKED: c_int = 21;
     pub(in crate::sources::ompt) const SYNC_REGION: c_int = 23;
@@ -32,6 +33,28 @@ pub(super) mod event {
     pub(in crate::sources::ompt) const MUTEX_ACQUIRED: c_int = 27;
     pub(in crate::sources::ompt) const FLUSH: c_int = 29;
     pub(in crate::sources::ompt) const CANCEL: c_int = 30;
+}
+
+/// An item of a `depend` clause: an address, and its type.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Dependence {
+    pub(super) address: u64,
+    pub(super) kind: c_int,
+}
+
+/// Types of dependences.
+pub(super) mod depend {
+    use super::c_int;
+
+    pub(in crate::sources::ompt) const IN: c_int = 1;
+    pub(in crate::sources::ompt) const OUT: c_int = 2;
+    pub(in crate::sources::ompt) const MUTEXINOUTSET: c_int = 4;
+    pub(in crate::sources::ompt) const SOURCE: c_int = 5;
+    pub(in crate::sources::ompt) const SINK: c_int = 6;
+    pub(in crate::sources::ompt) const INOUTSET: c_int = 7;
+    pub(in crate::sources::ompt) const OUT_ALL_MEMORY: c_int = 34;
+    pub(in crate::sources::ompt) const INOUT_ALL_MEMORY: c_int = 35;
 }
 
 /// Kinds of waiting.

@@ -61,6 +61,12 @@ pub(super) static CALLBACKS: &[(c_int, Function)] = &[
     (event::CANCEL, Function(cancel as *const ())),
 ];
 
+/// What is asked for only if there is a trace: the runtime makes a list for each task.
+pub(super) static OF_TRACES: &[(c_int, Function)] = &[(
+    event::DEPENDENCES,
+    Function(tasks::dependences as *const ()),
+)];
+
 /// The events of mutual exclusion.
 pub(super) const MUTEX: &[c_int] = &[
     event::MUTEX_ACQUIRE,

@@ -6,12 +6,14 @@
 //! start      the runtime asks for a tool, and is told what to call
 //! events     a call of the runtime -> an event
 //! tasks      tasks, their groups, and loops that make tasks
+//! links      what is kept of a task that is traced
 //! tell       events to the measurement; ends that are put off
 //! places     regions by where the runtime was called from
 //! ```
 
 mod abi;
 mod events;
+mod links;
 mod places;
 mod start;
 mod tasks;

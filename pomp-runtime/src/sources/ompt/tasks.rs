@@ -8,14 +8,16 @@ use std::ffi::c_int;
 
 use profile::region_kind::RegionKind;
 
-use super::super::boundary::event_of;
+use super::super::boundary::{event_of, thread_event};
 use super::super::pomp::{begin_created_task, report};
-use super::abi::{self, Data};
+use super::abi::{self, Data, Dependence, depend};
+use super::links::{self, BEGUN};
 use super::places::{self, What};
-use super::tell::{Address, MEMBER, catch_up, tell, tell_at};
+use super::tell::{Address, catch_up, tell_at};
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
+use trace::depend::{ALL_MEMORY, Kind};
 
 const TASKLOOP: What = ("taskloop", 0);
 const TASKGROUP: What = ("taskgroup", 0);
@@ -61,9 +63,6 @@ fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
     None
 }
 
-/// The value that is kept for a task that has begun, beside its region.
-const BEGUN: u64 = 1;
-
 pub(super) unsafe extern "C" fn task_create(
     _parent: Data,
     _frame: Address,
@@ -98,33 +97,68 @@ pub(super) unsafe extern "C" fn task_create(
         "task"
     };
     let region = places::region((what, 0), address.addr());
-    tell(region, &[Event::TaskCreateEnter, Event::TaskCreateExit]);
+    let label = event_of(
+        |_| region,
+        |thread, region| {
+            catch_up(thread);
+            report(Event::TaskCreateEnter, thread, region);
+            let label = thread.trace_creation();
+            report(Event::TaskCreateExit, thread, region);
+            label
+        },
+    );
     if let Some(region) = region {
-        *kept = std::ptr::from_ref(region).expose_provenance() as u64;
+        *kept = links::keep(region, label.flatten().unwrap_or(0));
     }
 }
 
-/// The region of an explicit task, from what is kept for it.
+/// The dependences of the task that this thread has just created.
+pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence, number: c_int) {
+    // SAFETY: the runtime gives the place that we filled, if the task is a new one.
+    let kept = unsafe { task.as_ref() }.copied().unwrap_or(0);
+    // SAFETY: as above.
+    let Some((_, label)) = (unsafe { links::kept(kept) }) else {
+        return;
+    };
+    if label == 0 || kept & BEGUN != 0 || list.is_null() {
+        return;
+    }
+    thread_event(move |thread| {
+        for index in 0..usize::try_from(number).unwrap_or(0) {
+            // SAFETY: the runtime gives so many.
+            let Dependence { address, kind } = unsafe { *list.add(index) };
+            let (kind, address) = match kind {
+                depend::IN => (Kind::In, address),
+                depend::OUT => (Kind::Out, address),
+                depend::MUTEXINOUTSET => (Kind::Mutexinoutset, address),
+                depend::INOUTSET => (Kind::Inoutset, address),
+                depend::OUT_ALL_MEMORY => (Kind::Out, ALL_MEMORY),
+                depend::INOUT_ALL_MEMORY => (Kind::Inout, ALL_MEMORY),
+                depend::SOURCE | depend::SINK => continue,
+                _ => (Kind::Inout, address),
+            };
+            thread.trace_depend(label, kind, address);
+        }
+    });
+}
+
+/// The region of an explicit task and the label of its creation, from what is kept for it.
 ///
 /// # Safety
 /// `task` is null or a place that `task_create` or `implicit_task` has filled.
-unsafe fn region_of_task(task: Data) -> Option<&'static Region> {
-    // SAFETY: as the caller promises; regions are never freed.
-    unsafe {
-        let kept = *task.as_ref()?;
-        if kept & !BEGUN <= MEMBER {
-            return None;
-        }
-        std::ptr::with_exposed_provenance::<Region>((kept & !BEGUN) as usize).as_ref()
-    }
+unsafe fn read(task: Data) -> Option<(&'static Region, u64)> {
+    // SAFETY: as the caller promises.
+    unsafe { links::kept(*task.as_ref()?) }
 }
 
 pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
     // SAFETY: the runtime gives places that we have filled, or none.
-    let (ended, begun) = unsafe { (region_of_task(prior), region_of_task(next)) };
+    let (ended, begun) = unsafe { (read(prior), read(next)) };
     if matches!(status, abi::COMPLETE | abi::CANCELLED)
-        && let Some(region) = ended
+        && let Some((region, _)) = ended
     {
+        // SAFETY: as above; it is not null, and the task is over.
+        unsafe { links::give_back(std::mem::take(&mut *prior)) };
         event_of(
             |_| region.execution(),
             |thread, region| {
@@ -133,7 +167,9 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
             },
         );
     }
-    let Some(region) = begun else { return };
+    let Some((region, label)) = begun else {
+        return;
+    };
     // SAFETY: as above; it is not null.
     let is_new = unsafe {
         let is_new = *next & BEGUN == 0;
@@ -143,9 +179,9 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
     if is_new {
         event_of(
             |_| Some(region),
-            |thread, region| {
+            move |thread, region| {
                 catch_up(thread);
-                begin_created_task(thread, region, 0);
+                begin_created_task(thread, region, label);
             },
         );
     }

@@ -363,7 +363,7 @@ impl Listener for Lane<'_, '_> {
             }
             Event::Lock(lock) => self.lock(at, lock),
             Event::Counter { counter, value } => self.count(at, *counter as usize, *value),
-            Event::Loop(_) | Event::Chunk(_) | Event::Missing(_) => {}
+            Event::Depend(_) | Event::Loop(_) | Event::Chunk(_) | Event::Missing(_) => {}
         }
     }
 }
