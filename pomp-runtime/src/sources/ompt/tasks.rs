@@ -9,7 +9,7 @@ use std::ffi::c_int;
 use profile::region_kind::RegionKind;
 
 use super::super::boundary::event_of;
-use super::super::pomp::{begin_created_task, report};
+use super::super::pomp::{begin_created_task, on_event};
 use super::abi::{self, Data};
 use super::places::{self, What};
 use super::tell::{Address, MEMBER, catch_up, tell, tell_at};
@@ -39,7 +39,7 @@ pub(super) fn end_group(events: &[Event]) {
         |thread, region| {
             catch_up(thread);
             for event in events {
-                report(*event, thread, region);
+                on_event(*event, thread, region);
             }
         },
     );
@@ -129,7 +129,7 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
             |_| region.execution(),
             |thread, region| {
                 catch_up(thread);
-                report(Event::TaskEnd, thread, region);
+                on_event(Event::TaskEnd, thread, region);
             },
         );
     }
