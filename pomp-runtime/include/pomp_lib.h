@@ -162,19 +162,39 @@ extern void POMP_Finalize(void) ROMP_NOTHROW;
 extern void POMP_On(void) ROMP_NOTHROW;
 extern void POMP_Off(void) ROMP_NOTHROW;
 
-/* Chunks of a loop, for programs that were instrumented with --chunks. `words` is memory of the
- * program, for one thread and one execution of the loop: 8 words, and 5 for each collapsed loop.
- * Before the loop the program sets word 0 to the number of loops, word 1 to the chunk size of the
- * schedule clause or 0, and words 2 and 4 to 0. For each loop it sets the first value, the bound, the
- * value that would come second, and the relation (0 <, 1 <=, 2 >, 3 >=, 4 !=, 5 up or down to it).
+/* One of the loops that are collapsed, and what its variable has. */
+struct romp_loop_level {
+  long first;
+  long bound;
+  long second_then_step;    /* The value that would come second. Chunks_begin makes it the step. */
+  long relation_then_count; /* 0 <, 1 <=, 2 >, 3 >=, 4 !=, 5 up or down to it.
+                             * Chunks_begin makes it the number of iterations. */
+  long value;               /* Its value now. */
+};
+
+/* A loop, for one thread and one execution. */
+struct romp_loop {
+  long levels;     /* How many loops are collapsed, at least 1. */
+  long chunk_size; /* That of the schedule clause, or 0. */
+  long is_traced;  /* 0 before Chunks_begin. */
+  long chunk_first; /* The library's. */
+  long asked;       /* 0 before Chunks_begin. The library sets it when the runtime has handed out
+                     * another chunk. */
+  long latest, latest_value, around; /* The library's. */
+  struct romp_loop_level level[4]; /* The outermost first. The memory may end behind the last. */
+};
+
+/* Chunks of a loop, for programs that were instrumented with --chunks. Before the loop the program
+ * sets `levels`, `chunk_size`, `is_traced`, `asked`, and all but `value` of each level. Chunks_begin returns
+ * a value that the innermost variable never has.
  * At the top of the innermost body the program compares the loop variables with the values that
  * would come next. If one differs, or the innermost one has the value that the last call returned,
- * or word 4 is not 0, the program sets the fifth word of each loop to the loop's variable and calls
- * Chunk_begin. The library sets word 4 when the runtime has handed out another chunk. It may write
- * to the words until Chunks_end. */
-extern long POMP_Chunks_begin(struct ompregdescr *, long *words);
-extern long POMP_Chunk_begin(long *words, long next);
-extern void POMP_Chunks_end(long *words, long next);
+ * or `asked` is not 0, the program sets `value` of each level and calls Chunk_begin. `next` is the
+ * value that would come next in the innermost loop. The library may write to the record until
+ * Chunks_end. */
+extern long POMP_Chunks_begin(struct ompregdescr *, struct romp_loop *);
+extern long POMP_Chunk_begin(struct romp_loop *, long next);
+extern void POMP_Chunks_end(struct romp_loop *, long next);
 
 /* Lock routines with their call site; each calls the OpenMP routine of the
  * same name. `lock` points to an omp_lock_t or omp_nest_lock_t. */

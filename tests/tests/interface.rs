@@ -6,9 +6,11 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::process::Command;
 
 use instrumenter::openmp::api::ROUTINES;
 use instrumenter::openmp::recipes::RECIPES;
+use instrumenter::{Options, Source, instrument};
 use profile::event::{Event, FUNCTIONS};
 use profile::region_kind::KINDS;
 
@@ -45,6 +47,69 @@ fn the_header_declares_each_function_and_no_other() {
         let prototype = format!("extern void {name}(struct ompregdescr *) ROMP_NOTHROW;\n");
         assert!(header.contains(&prototype), "{prototype}");
     }
+}
+
+/// Instrumented text declares the record of a loop itself, under names that no macro of the user
+/// changes.
+#[test]
+fn a_loop_s_record_is_the_header_s() {
+    const PAIRS: &[(&str, &str, &[&str])] = &[
+        (
+            "romp_loop",
+            "romp_loop_u",
+            &[
+                "levels",
+                "chunk_size",
+                "is_traced",
+                "chunk_first",
+                "asked",
+                "level",
+            ],
+        ),
+        (
+            "romp_loop_level",
+            "romp_level_u",
+            &[
+                "first",
+                "bound",
+                "second_then_step",
+                "relation_then_count",
+                "value",
+            ],
+        ),
+    ];
+    let path = tests::fixture::fixtures().join("trace/listing.c");
+    let source = Source {
+        name: "listing.c".into(),
+        language: Source::language_of(&path),
+        text: std::fs::read(&path).unwrap(),
+        layout: Source::layout_of(&path),
+        undefined: instrumenter::source::UndefinedMacros::new(),
+    };
+    let options = Options {
+        unique: "u".into(),
+        chunks: true,
+        ..Options::default()
+    };
+    let mut text = String::from_utf8(instrument(&source, &options).text().to_vec()).unwrap();
+    text += &format!("#include \"{}\"\n", include("pomp_lib.h").display());
+    for (ours, theirs, fields) in PAIRS {
+        let sizes = format!("sizeof(struct {ours}) == sizeof(struct {theirs})");
+        let offset = |of: &str, field: &str| format!("__builtin_offsetof(struct {of}, {field})");
+        let offsets = fields.iter().map(|field| {
+            let theirs = offset(theirs, &format!("romp_{field}"));
+            format!("{} == {theirs}", offset(ours, field))
+        });
+        for condition in offsets.chain([sizes]) {
+            text += &format!("_Static_assert({condition}, \"{ours}\");\n");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("text.c");
+    std::fs::write(&file, text).unwrap();
+    let mut compiler = Command::new("cc");
+    let accepted = compiler.args(["-fsyntax-only", "-fopenmp"]).arg(file);
+    assert!(accepted.status().unwrap().success());
 }
 
 /// A macro of C that lists something, in lines of less than 100 characters.
@@ -93,6 +158,35 @@ fn the_stand_ins_have_the_events_of_the_table() {
         "make {} anew, as this file says on top",
         path.display()
     );
+}
+
+/// Events that need no recipe: the user marks regions, sections are in any construct, and the
+/// implicit barrier and the end of a task belong to others.
+const OF_NO_RECIPE: &[Event] = &[
+    Event::ImplicitBarrierEnter,
+    Event::ImplicitBarrierExit,
+    Event::TaskEnd,
+    Event::UserBegin,
+    Event::UserEnd,
+];
+
+#[test]
+fn each_event_is_in_a_recipe() {
+    let pairs = RECIPES
+        .iter()
+        .flat_map(|recipe| [recipe.outside, recipe.inside]);
+    let events = pairs
+        .flatten()
+        .flat_map(|pair| [pair.opening(), pair.closing()]);
+    let in_recipes: BTreeSet<&str> = events.map(|event| event.name()).collect();
+    let needs_one = |event: &Event| !OF_NO_RECIPE.contains(event);
+    for event in FUNCTIONS.iter().map(|row| row.2).filter(needs_one) {
+        assert!(
+            in_recipes.contains(event.name()),
+            "no recipe of instrumenter/src/openmp/recipes.rs has {}",
+            event.name()
+        );
+    }
 }
 
 /// Region types that no directive alone has: combinations, executions of tasks, routines

@@ -1,6 +1,7 @@
 //! Checks of the code that review would otherwise have to make for every change: the lengths
 //! of files and functions, that each module has documentation, that modules don't form
-//! circles, what a part of the code must not know, and that documents name existing things.
+//! circles, what a part of the code must not know, that each file belongs to a crate, and that
+//! documents name existing things.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -10,6 +11,8 @@ mod borders;
 mod circles;
 #[path = "tidy/documents.rs"]
 mod documents;
+#[path = "tidy/orphans.rs"]
+mod orphans;
 #[path = "tidy/paths.rs"]
 mod paths;
 #[path = "tidy/sources.rs"]
@@ -83,6 +86,17 @@ fn no_module_knows_what_it_must_not() {
 }
 
 #[test]
+fn each_file_is_a_module_of_a_crate() {
+    let sources: Vec<Source> = sources().collect();
+    let orphans = orphans::orphans(&sources);
+    assert!(
+        orphans.is_empty(),
+        "no module declares these:\n{}",
+        orphans.join("\n")
+    );
+}
+
+#[test]
 fn documents_name_what_is_there() {
     let wrong = [
         documents::broken_links(),
@@ -91,4 +105,10 @@ fn documents_name_what_is_there() {
     ]
     .concat();
     assert!(wrong.is_empty(), "not there:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_first_pages_stay_short() {
+    let long = documents::long_pages();
+    assert!(long.is_empty(), "{}", long.join("\n"));
 }

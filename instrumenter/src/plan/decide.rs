@@ -147,7 +147,7 @@ impl Planner<'_> {
         construct: Option<usize>,
         measured: Option<&Directive>,
     ) -> Option<&'static str> {
-        if let Some(reason) = self.untold_in(construct) {
+        if let Some(reason) = self.why_untold(construct) {
             return Some(reason);
         }
         let scalar = measured.is_some_and(recipes::runs_lane_by_lane);
@@ -165,7 +165,7 @@ impl Planner<'_> {
     }
 
     /// Returns why the threads of a construct, or of one around it, can't report events, if so.
-    pub(super) fn untold_in(&self, construct: Option<usize>) -> Option<&'static str> {
+    pub(super) fn why_untold(&self, construct: Option<usize>) -> Option<&'static str> {
         let parent = |index: &usize| self.nesting.constructs[*index].parent;
         let mut around = std::iter::successors(construct, parent);
         let untold = around.any(|index| self.untold.contains(&index));

@@ -62,7 +62,7 @@ impl Planner<'_> {
         if let Some(reason) = self.disabled_reason(marks.then_some("region")) {
             return passed(reason);
         }
-        if let Some(reason) = self.untold_in(construct.parent) {
+        if let Some(reason) = self.why_untold(construct.parent) {
             return passed(reason);
         }
         let Leaf::Inst(inst) = leaf else {

@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::c_chunks::{self as chunks, LoopWords};
+use super::c_chunks::{self as chunks, LoopRecord};
 pub(super) use super::c_regions::quoted;
 use super::c_regions::{Accessor, ENTRY_FIELDS, EXTERNAL, STATIC, entry};
 use super::{Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
@@ -34,7 +34,7 @@ pub struct CSpeller<'a> {
     pub(super) around: Surroundings<'a>,
     dialect: &'static Dialect,
     api: Api,
-    /// See `LoopWords`.
+    /// See `LoopRecord`.
     distance: String,
 }
 
@@ -132,12 +132,14 @@ impl<'a> CSpeller<'a> {
         format!("romp_branch_{}_{group}_{branch}", self.around.unique)
     }
 
-    fn loop_words(&self, number: usize) -> LoopWords<'_> {
-        LoopWords {
+    fn loop_record(&self, number: usize) -> LoopRecord<'_> {
+        LoopRecord {
             nest: &self.plan.loops[number],
-            name: format!("{}_{number}", self.around.unique),
+            unique: self.around.unique,
+            number,
             distance: &self.distance,
             calls_types: self.dialect.calls_types,
+            cast: self.dialect.cast,
         }
     }
 
@@ -258,10 +260,10 @@ impl<'a> CSpeller<'a> {
                 // A `#line` follows all text at the begin of a line anyway.
                 Fragment::Line => {}
                 Fragment::ChunksBegin(number, region) => {
-                    text.push_str(&self.loop_words(*number).begin(&self.descriptor(*region)));
+                    text.push_str(&self.loop_record(*number).begin(&self.descriptor(*region)));
                 }
-                Fragment::ChunkTest(number) => text.push_str(&self.loop_words(*number).test()),
-                Fragment::ChunksEnd(number) => text.push_str(&self.loop_words(*number).end()),
+                Fragment::ChunkTest(number) => text.push_str(&self.loop_record(*number).test()),
+                Fragment::ChunksEnd(number) => text.push_str(&self.loop_record(*number).end()),
                 Fragment::Mark(mark) => own_line(text, &format!("#define {}", self.mark(*mark))),
                 Fragment::Barrier => own_line(text, BARRIER),
                 Fragment::Directive { name, clauses, .. } => {
@@ -405,6 +407,9 @@ impl Speller for CSpeller<'_> {
         let mut levels = self.plan.loops.iter().flat_map(|nest| &nest.levels);
         if levels.any(|level| level.may_be_object) {
             text.push_str(&chunks::distance(&self.distance));
+        }
+        if !self.plan.loops.is_empty() {
+            text.push_str(&chunks::types(self.around.unique));
         }
         let (open, close) = self.dialect.extern_c;
         text.push_str(open);

@@ -1,38 +1,44 @@
-//! C and C++: how a loop reports its iterations. The words are described in `pomp_lib.h`. The
-//! variables that are compared are locals of the thread.
+//! C and C++: how a loop reports its iterations. The record of a loop is described in
+//! `pomp_lib.h`. The variables that are compared are locals of the thread.
+
+use trace::replay::MOST_LEVELS;
 
 use crate::find::LoopNest;
 
 /// The functions that the text calls.
 pub(super) const DECLARATIONS: &[&str] = &[
-    "long POMP_Chunks_begin(struct ompregdescr *, long *)",
-    "long POMP_Chunk_begin(long *, long)",
-    "void POMP_Chunks_end(long *, long)",
+    "long POMP_Chunks_begin(struct ompregdescr *, struct romp_loop *)",
+    "long POMP_Chunk_begin(struct romp_loop *, long)",
+    "void POMP_Chunks_end(struct romp_loop *, long)",
 ];
 
-/// The number of words in front of those of the loops, and the number of words of each loop;
-/// see `pomp_lib.h`.
-pub(super) const FIRST_LEVEL: usize = 8;
-pub(super) const LEVEL: usize = 5;
-/// The words that the program sets in front of the loop, besides those of each loop.
-pub(super) const LEVELS: usize = 0;
-pub(super) const SIZE: usize = 1;
-pub(super) const TRACED: usize = 2;
-/// The word that the library sets when the runtime has handed another chunk to the thread.
-pub(super) const ASKED: usize = 4;
+/// The types of records, under names that a header for `pomp_lib.h` does not have. The fields'
+/// names are used nowhere else, so no macro of the user changes them.
+pub(super) fn types(unique: &str) -> String {
+    format!(
+        "struct romp_loop; struct romp_level_{unique} {{ long romp_first, romp_bound, \
+         romp_second_then_step, romp_relation_then_count, romp_value; }};\n\
+         struct romp_loop_{unique} {{ long romp_levels, romp_chunk_size, romp_is_traced, \
+         romp_chunk_first, romp_asked, romp_kept[3]; struct romp_level_{unique} romp_level[{MOST_LEVELS}]; }};\n"
+    )
+}
 
-/// The words of a loop in the text.
-pub(super) struct LoopWords<'a> {
+/// The record of a loop in the text.
+pub(super) struct LoopRecord<'a> {
     pub(super) nest: &'a LoopNest,
-    /// A part of its names that distinguishes them from those of other loops.
-    pub(super) name: String,
+    /// A part of all names that distinguishes them from those of other texts.
+    pub(super) unique: &'a str,
+    /// The loop's number.
+    pub(super) number: usize,
     /// The template that converts variables that may be objects to numbers.
     pub(super) distance: &'a str,
     /// See `Dialect`.
     pub(super) calls_types: bool,
+    /// See `Dialect`.
+    pub(super) cast: fn(&str, &str) -> String,
 }
 
-impl LoopWords<'_> {
+impl LoopRecord<'_> {
     fn long(&self, expression: &str) -> String {
         match self.calls_types {
             true => format!("long({expression})"),
@@ -40,31 +46,42 @@ impl LoopWords<'_> {
         }
     }
 
-    fn word(&self, word: usize) -> String {
-        format!("romp_loop_{}[{word}]", self.name)
+    /// The part of a variable's name that distinguishes it from those of other loops.
+    fn name(&self) -> String {
+        format!("{}_{}", self.unique, self.number)
     }
 
-    fn level_word(&self, level: usize, word: usize) -> String {
-        self.word(FIRST_LEVEL + LEVEL * level + word)
+    fn field(&self, field: &str) -> String {
+        format!("romp_loop_{}.{field}", self.name())
+    }
+
+    fn level_field(&self, level: usize, field: &str) -> String {
+        self.field(&format!("romp_level[{level}].{field}"))
+    }
+
+    /// The record as the library's functions take it.
+    fn argument(&self) -> String {
+        let record = format!("&romp_loop_{}", self.name());
+        (self.cast)("struct romp_loop *", &record)
     }
 
     /// The variable for the expected next value of the innermost loop variable, or for the
     /// current value of an outer one.
     fn next(&self, level: usize) -> String {
-        format!("romp_next_{}_{level}", self.name)
+        format!("romp_next_{}_{level}", self.name())
     }
 
     /// The variable for the first value of a loop variable that may be an object.
     fn base(&self, level: usize) -> String {
-        format!("romp_base_{}_{level}", self.name)
+        format!("romp_base_{}_{level}", self.name())
     }
 
     fn stop(&self) -> String {
-        format!("romp_stop_{}", self.name)
+        format!("romp_stop_{}", self.name())
     }
 
     fn step(&self) -> String {
-        format!("romp_step_{}", self.name)
+        format!("romp_step_{}", self.name())
     }
 
     fn innermost(&self) -> usize {
@@ -95,51 +112,55 @@ impl LoopWords<'_> {
                 text += &format!("__typeof__({copied}) {base} = {lower}; ");
             }
         }
-        text += &format!("long {}", self.word(FIRST_LEVEL + LEVEL * levels.len()));
+        let (unique, name) = (self.unique, self.name());
+        text += &format!(
+            "struct romp_loop_{unique} romp_loop_{name}; long {}",
+            self.step()
+        );
         for level in 0..levels.len() {
             text += &format!(", {} = 0", self.next(level));
         }
         if self.nest.is_sized {
             text += &format!(", {} = 0", self.stop());
         }
-        text += &format!(", {}; ", self.step());
+        text += "; ";
         let chunk = self.nest.chunk.as_deref().unwrap_or("0");
-        let none = "0".to_owned();
-        let heads = [
-            (LEVELS, levels.len().to_string()),
-            (SIZE, self.long(chunk)),
-            (TRACED, none.clone()),
-            (ASKED, none),
+        let head = [
+            ("romp_levels", levels.len().to_string()),
+            ("romp_chunk_size", self.long(chunk)),
+            ("romp_is_traced", "0".to_owned()),
+            ("romp_asked", "0".to_owned()),
         ];
-        for (word, value) in heads {
-            text += &format!("{} = {value}; ", self.word(word));
+        for (field, value) in head {
+            text += &format!("{} = {value}; ", self.field(field));
         }
         for level in 0..levels.len() {
-            for (word, value) in self.bounds(level).iter().enumerate() {
-                text += &format!("{} = {value}; ", self.level_word(level, word));
+            for (field, value) in self.bounds(level) {
+                text += &format!("{} = {value}; ", self.level_field(level, field));
             }
         }
-        text += &format!(
-            "{inner} = POMP_Chunks_begin({descriptor}, romp_loop_{}); ",
-            self.name
-        );
+        let record = self.argument();
+        text += &format!("{inner} = POMP_Chunks_begin({descriptor}, {record}); ");
         if self.nest.is_sized {
             text += &format!("{} = {inner}; ", self.stop());
         }
-        let step = self.level_word(self.innermost(), 2);
+        let step = self.level_field(self.innermost(), "romp_second_then_step");
         text + &format!("{} = {step}; ", self.step())
     }
 
-    /// The first value, the bound, the second value and the relation.
-    fn bounds(&self, level: usize) -> [String; 4] {
+    /// The fields of a level that are set in front of the loop.
+    fn bounds(&self, level: usize) -> [(&'static str, String); 4] {
         let head = &self.nest.levels[level];
         let sign = if head.is_down { '-' } else { '+' };
         let second = format!("({}) {sign} ({})", head.lower, head.step);
         [
-            self.value(level, &head.lower),
-            self.value(level, &head.upper),
-            self.value(level, &second),
-            (head.relation as u8).to_string(),
+            ("romp_first", self.value(level, &head.lower)),
+            ("romp_bound", self.value(level, &head.upper)),
+            ("romp_second_then_step", self.value(level, &second)),
+            (
+                "romp_relation_then_count",
+                (head.relation as u8).to_string(),
+            ),
         ]
     }
 
@@ -152,16 +173,17 @@ impl LoopWords<'_> {
         let value = |level: usize| self.value(level, &levels[level].variable);
         let mut text = format!(" if ({}) {{ ", self.differs());
         for level in 0..levels.len() {
-            text += &format!("{} = {}; ", self.level_word(level, 4), value(level));
+            text += &format!(
+                "{} = {}; ",
+                self.level_field(level, "romp_value"),
+                value(level)
+            );
         }
         if self.nest.is_sized {
             text += &format!("{} = ", self.stop());
         }
-        text += &format!(
-            "POMP_Chunk_begin(romp_loop_{}, {}); ",
-            self.name,
-            self.next(inner)
-        );
+        let (record, next) = (self.argument(), self.next(inner));
+        text += &format!("POMP_Chunk_begin({record}, {next}); ");
         for outer in 0..inner {
             text += &format!("{} = {}; ", self.next(outer), value(outer));
         }
@@ -179,7 +201,7 @@ impl LoopWords<'_> {
         let levels = &self.nest.levels;
         let inner = self.innermost();
         let value = |level: usize| self.value(level, &levels[level].variable);
-        let asked = self.nest.is_asked_for.then(|| self.word(ASKED));
+        let asked = self.nest.is_asked_for.then(|| self.field("romp_asked"));
         if inner == 0 && !self.nest.is_sized && asked.is_none() {
             return format!("{} != {}", value(inner), self.next(inner));
         }
@@ -194,7 +216,7 @@ impl LoopWords<'_> {
     /// Reports to the library that the thread is done.
     pub(super) fn end(&self) -> String {
         let inner = self.next(self.innermost());
-        format!("POMP_Chunks_end(romp_loop_{}, {inner}); ", self.name)
+        format!("POMP_Chunks_end({}, {inner}); ", self.argument())
     }
 }
 

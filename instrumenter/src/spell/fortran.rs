@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use super::fortran_chunks::LoopWords;
+use super::fortran_chunks::LoopRecord;
 use super::fortran_lines::{Argument, Declaration, Lines};
 use super::{Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
 use crate::api::Api;
@@ -91,8 +91,8 @@ impl<'a> FortranSpeller<'a> {
         }
     }
 
-    fn loop_words(&self, number: usize) -> LoopWords<'_> {
-        LoopWords {
+    fn loop_record(&self, number: usize) -> LoopRecord<'_> {
+        LoopRecord {
             nest: &self.plan.loops[number],
             number,
         }
@@ -182,10 +182,10 @@ impl<'a> FortranSpeller<'a> {
                 // regions from which those in uncompiled branches would have to be left out.
                 Fragment::Open | Fragment::Close | Fragment::Mark(_) | Fragment::Line => {}
                 Fragment::ChunksBegin(number, region) => {
-                    self.loop_words(*number).begin(&self.key(*region), lines);
+                    self.loop_record(*number).begin(&self.key(*region), lines);
                 }
-                Fragment::ChunkTest(number) => self.loop_words(*number).test(lines),
-                Fragment::ChunksEnd(number) => self.loop_words(*number).end(lines),
+                Fragment::ChunkTest(number) => self.loop_record(*number).test(lines),
+                Fragment::ChunksEnd(number) => self.loop_record(*number).end(lines),
                 Fragment::Probe(event, region) => self.probe(item, *event, *region, lines),
                 Fragment::AlternateEnd(region) => self.probe(item, USER.closing(), *region, lines),
                 Fragment::Call(name) => match self.api {

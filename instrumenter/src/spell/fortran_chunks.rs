@@ -1,13 +1,40 @@
-//! Fortran: how a loop reports its iterations. The words are those in `pomp_lib.h`. They are
-//! locals of a block around the loop's construct.
+//! Fortran: how a loop reports its iterations. The record of a loop is described in `pomp_lib.h`.
+//! It is a local of a block around the loop's construct, and so is its type.
 
-use super::c_chunks::{ASKED, FIRST_LEVEL, LEVEL, LEVELS, SIZE, TRACED};
+use trace::replay::MOST_LEVELS;
+
 use super::fortran_lines::Lines;
 use crate::find::LoopNest;
 
-/// A type that is as wide as the library's words.
+/// The type of all fields.
 const WORD: &str = "integer(8)";
-const WORDS: &str = "integer(8), dimension(*)";
+const RECORD: &str = "type(romp_loop)";
+
+/// The types of records. Types of different blocks are the same type, since they are sequence
+/// types and alike.
+const TYPES: &[(&str, &[&str])] = &[
+    (
+        "romp_level",
+        &[
+            "romp_first",
+            "romp_bound",
+            "romp_second_then_step",
+            "romp_relation_then_count",
+            "romp_value",
+        ],
+    ),
+    (
+        "romp_loop",
+        &[
+            "romp_levels",
+            "romp_chunk_size",
+            "romp_is_traced",
+            "romp_chunk_first",
+            "romp_asked",
+            "romp_kept(3)",
+        ],
+    ),
+];
 
 /// The subroutines that the text calls, and their arguments.
 const SUBROUTINES: &[(&str, &[(&str, &str)])] = &[
@@ -15,7 +42,7 @@ const SUBROUTINES: &[(&str, &[(&str, &str)])] = &[
         "Chunks_begin",
         &[
             ("text", "character(*), intent(in)"),
-            ("words", WORDS),
+            ("record", RECORD),
             ("next", WORD),
             ("stop", WORD),
             ("step", WORD),
@@ -23,30 +50,30 @@ const SUBROUTINES: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "Chunk_begin",
-        &[("words", WORDS), ("next", WORD), ("stop", WORD)],
+        &[("record", RECORD), ("next", WORD), ("stop", WORD)],
     ),
-    ("Chunks_end", &[("words", WORDS), ("next", WORD)]),
+    ("Chunks_end", &[("record", RECORD), ("next", WORD)]),
 ];
 
-/// The words of a loop in the text.
-pub(super) struct LoopWords<'a> {
+/// The record of a loop in the text.
+pub(super) struct LoopRecord<'a> {
     pub(super) nest: &'a LoopNest,
     /// The number that distinguishes its names from those of loops around it.
     pub(super) number: usize,
 }
 
-impl LoopWords<'_> {
-    fn words(&self) -> String {
+impl LoopRecord<'_> {
+    fn record(&self) -> String {
         format!("romp_loop_{}", self.number)
     }
 
-    /// The element for a word. Arrays begin with 1.
-    fn word(&self, word: usize) -> String {
-        format!("{}({})", self.words(), word + 1)
+    fn field(&self, field: &str) -> String {
+        format!("{}%{field}", self.record())
     }
 
-    fn level_word(&self, level: usize, word: usize) -> String {
-        self.word(FIRST_LEVEL + LEVEL * level + word)
+    /// The element for a level. Arrays begin with 1.
+    fn level_field(&self, level: usize, field: &str) -> String {
+        self.field(&format!("romp_level({})%{field}", level + 1))
     }
 
     /// The variable for the expected next value of the innermost loop variable, or for the
@@ -73,42 +100,58 @@ impl LoopWords<'_> {
         // If the block were the first statement behind a directive, the directive would govern
         // the block alone.
         lines.long_statement("continue; block");
+        for (name, fields) in TYPES {
+            lines.statement(&format!("type {name}"));
+            lines.statement("sequence");
+            for field in *fields {
+                lines.statement(&format!("{WORD} :: {field}"));
+            }
+            if *name == "romp_loop" {
+                lines.statement(&format!("type(romp_level) :: romp_level({MOST_LEVELS})"));
+            }
+            lines.statement("end type");
+        }
         lines.declarations(SUBROUTINES);
-        let count = FIRST_LEVEL + LEVEL * levels.len();
-        // The library changes a word while the compiler sees no call.
-        let volatile = if self.nest.is_asked_for {
-            ", volatile"
-        } else {
-            ""
+        // The library changes a field while the compiler sees no call.
+        let volatile = match self.nest.is_asked_for {
+            true => ", volatile",
+            false => "",
         };
-        lines.long_statement(&format!("{WORD}{volatile} :: {}({count})", self.words()));
+        lines.long_statement(&format!("{RECORD}{volatile} :: {}", self.record()));
         for level in 0..levels.len() {
             lines.long_statement(&format!("{WORD} :: {}", self.next(level)));
         }
         let (stop, step) = (self.stop(), self.step());
         lines.long_statement(&format!("{WORD} :: {stop}, {step}"));
         let chunk = self.nest.chunk.as_deref().unwrap_or("0");
-        for (word, value) in [
-            (LEVELS, levels.len().to_string().as_str()),
-            (SIZE, chunk),
-            (TRACED, "0"),
-            (ASKED, "0"),
-        ] {
-            lines.long_statement(&format!("{} = {value}", self.word(word)));
+        let count = levels.len().to_string();
+        let head = [
+            ("romp_levels", count.as_str()),
+            ("romp_chunk_size", chunk),
+            ("romp_is_traced", "0"),
+            ("romp_asked", "0"),
+        ];
+        for (field, value) in head {
+            lines.long_statement(&format!("{} = {value}", self.field(field)));
         }
         for (level, head) in levels.iter().enumerate() {
-            let lower = self.level_word(level, 0);
+            let lower = self.level_field(level, "romp_first");
             let second = format!("{lower} + ( {} )", head.step);
             let relation = (head.relation as u8).to_string();
-            let values = [&head.lower, &head.upper, &second, &relation];
-            for (word, value) in values.iter().enumerate() {
-                lines.long_statement(&format!("{} = {value}", self.level_word(level, word)));
+            let values = [
+                ("romp_first", &head.lower),
+                ("romp_bound", &head.upper),
+                ("romp_second_then_step", &second),
+                ("romp_relation_then_count", &relation),
+            ];
+            for (field, value) in values {
+                lines.long_statement(&format!("{} = {value}", self.level_field(level, field)));
             }
             lines.long_statement(&format!("{} = 0", self.next(level)));
         }
         lines.long_statement(&format!(
             "call POMPF_Chunks_begin( '{key}', {}, {}, {stop}, {step} )",
-            self.words(),
+            self.record(),
             self.next(self.innermost())
         ));
     }
@@ -126,19 +169,19 @@ impl LoopWords<'_> {
             differs.push(format!("{} == {}", levels[inner].variable, self.stop()));
         }
         if self.nest.is_asked_for {
-            differs.push(format!("{} /= 0", self.word(ASKED)));
+            differs.push(format!("{} /= 0", self.field("romp_asked")));
         }
         lines.long_statement(&format!("if ( {} ) then", differs.join(" .or. ")));
         for (level, head) in levels.iter().enumerate() {
             lines.long_statement(&format!(
                 "{} = {}",
-                self.level_word(level, 4),
+                self.level_field(level, "romp_value"),
                 head.variable
             ));
         }
         lines.long_statement(&format!(
             "call POMPF_Chunk_begin( {}, {}, {} )",
-            self.words(),
+            self.record(),
             self.next(inner),
             self.stop()
         ));
@@ -155,7 +198,7 @@ impl LoopWords<'_> {
         let next = self.next(self.innermost());
         lines.long_statement(&format!(
             "call POMPF_Chunks_end( {}, {next} )",
-            self.words()
+            self.record()
         ));
         lines.long_statement("end block");
     }

@@ -150,6 +150,9 @@ impl Lines {
                 for (name, arguments) in subroutines {
                     let names: Vec<&str> = arguments.iter().map(|(name, _)| *name).collect();
                     self.long_statement(&format!("subroutine POMPF_{name}( {})", names.join(", ")));
+                    if arguments.iter().any(|(_, kind)| kind.starts_with("type")) {
+                        self.statement("import");
+                    }
                     for (argument, kind) in *arguments {
                         self.statement(&format!("{kind} :: {argument}"));
                     }

@@ -1,11 +1,11 @@
 //! Requests for the next chunk of a loop, of which a sample is timed. In a loop whose chunks are
-//! traced, each request marks the loop's words.
+//! traced, each request marks the loop's record.
 
 use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicU64;
 
-use super::chunks::Words;
+use super::chunks::Head;
 use super::cost;
 use super::frame::{Frame, Role};
 use super::omp;
@@ -20,8 +20,8 @@ thread_local! {
     static LEFT: Cell<u32> = const { Cell::new(PERIOD) };
     /// The requests until one is timed, while all are looked at.
     static KEPT: Cell<u32> = const { Cell::new(PERIOD) };
-    /// The words of the innermost loop that wants to know of requests; null if there is none.
-    static LOOP: Cell<*mut i64> = const { Cell::new(null_mut()) };
+    /// The record of the innermost loop that wants to know of requests; null if there is none.
+    static LOOP: Cell<*mut Head> = const { Cell::new(null_mut()) };
 }
 
 /// Counts one request down to the one that is due.
@@ -54,35 +54,35 @@ pub(crate) fn handed_out() {
         return;
     }
     let level = omp::omp_get_level();
-    // SAFETY: `begin_requests` was given these words, and `end_requests` comes before they go.
-    // Only their thread uses them, which is here.
-    unsafe { Words::mark(place, level) };
+    // SAFETY: `begin_requests` was given this record, and `end_requests` comes before it goes.
+    // Only its thread uses it, which is here.
+    unsafe { Head::mark(place, level) };
 }
 
-/// From now on requests of the thread mark the words of a loop. Requests of loops within
+/// From now on requests of the thread mark the record of a loop. Requests of loops within
 /// it, which are in teams of their own, do not.
 ///
 /// # Safety
-/// The words stay where they are until `end_requests`. The same thread calls it.
-pub(crate) unsafe fn begin_requests(place: *mut i64) {
+/// The record stays where it is until `end_requests`. The same thread calls it.
+pub(crate) unsafe fn begin_requests(place: *mut Head) {
     let around = LOOP.replace(place);
     // SAFETY: as the caller promises.
-    unsafe { Words::stand_within(place, around, omp::omp_get_level()) };
+    unsafe { Head::stand_within(place, around, omp::omp_get_level()) };
     if around.is_null() {
         KEPT.set(LEFT.replace(1));
     }
 }
 
-/// The loop that has these words is over.
+/// The loop of this record is over.
 ///
 /// # Safety
-/// The place has the words of a loop.
-pub(crate) unsafe fn end_requests(place: *mut i64) {
+/// The place is that of the record of a loop.
+pub(crate) unsafe fn end_requests(place: *mut Head) {
     if LOOP.get() != place {
         return;
     }
     // SAFETY: as the caller promises; `begin_requests` has set them.
-    let around = unsafe { Words::around(place) };
+    let around = unsafe { Head::around(place) };
     LOOP.set(around);
     if around.is_null() {
         LEFT.set(KEPT.get());

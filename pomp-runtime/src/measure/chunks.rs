@@ -1,7 +1,7 @@
 //! Chunks of loops: the bounds of a loop as the program reports them, and the moments at which a
 //! thread goes on to another chunk.
 //!
-//! The program keeps a few words for each loop and thread, which [`Words`] describes. It compares
+//! The program keeps a record of each loop and thread, which [`Loop`] describes. It compares
 //! the innermost loop variable with its next value, and with the value at which the chunk is over.
 //! So the library is not called while iterations follow one another.
 
@@ -15,162 +15,159 @@ use super::thread::Thread;
 use crate::measure::trace::{Chunk, LoopRecord};
 use trace::replay::MOST_LEVELS;
 
-/// Words in front of those of the levels.
-pub(crate) const FIRST_LEVEL: usize = 8;
-/// Words of a level: first value, bound, step, relation, value now. The library
-/// turns the relation into the number of iterations.
-pub(crate) const LEVEL: usize = 5;
+/// What a record says of the loop as a whole; `struct romp_loop` of `pomp_lib.h` without its
+/// levels. Where the comment names nobody else, the library sets the field.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Head {
+    /// How many levels follow. The program sets it.
+    levels: i64,
+    /// The chunk size that the schedule clause asks for, 0 if none is known. The program sets it;
+    /// the library corrects it.
+    chunk_size: i64,
+    /// Whether chunks are traced. If requests for chunks mark the loop, it is the number of teams
+    /// that are around it, plus one. The program sets it to 0.
+    is_traced: i64,
+    /// First iteration of the chunk, or -1 before the first.
+    chunk_first: i64,
+    /// Not 0: the runtime has handed another chunk to the thread. The program sets it to 0.
+    asked: i64,
+    /// Iteration of the latest call.
+    latest: i64,
+    /// Value of the innermost variable at the latest call.
+    latest_value: i64,
+    /// The address of the record of the loop around it that requests for chunks mark; 0 if none.
+    around: i64,
+}
 
-const LEVELS: usize = 0;
-/// The chunk size that the schedule clause asks for, 0 if none is known.
-const SIZE: usize = 1;
-/// Whether chunks are traced. If requests for chunks mark the loop, it is the number of teams
-/// that are around it, plus one.
-const TRACED: usize = 2;
-/// First iteration of the chunk, or -1 before the first.
-const FIRST: usize = 3;
-/// Not 0: the runtime has handed another chunk to the thread.
-const ASKED: usize = 4;
-/// Iteration of the latest call.
-const LATEST: usize = 5;
-/// Value of the innermost variable at the latest call.
-const KEPT: usize = 6;
-/// Address of the words of the loop around it that requests for chunks mark; 0 if none.
-const AROUND: usize = 7;
+/// One of the collapsed loops; `struct romp_loop_level` of `pomp_lib.h`. The program sets all
+/// fields.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Level {
+    /// The first value of the loop variable.
+    first: i64,
+    bound: i64,
+    /// The value that would come second. `Loop::prepare` replaces it with the step.
+    second_then_step: i64,
+    /// How the bound is compared. `Loop::prepare` replaces it with the number of iterations.
+    relation_then_count: i64,
+    /// The loop variable at the latest call.
+    value: i64,
+}
 
-/// The words of a loop.
-pub(crate) struct Words<'a>(pub(crate) &'a mut [i64]);
+/// The record of a loop.
+pub(crate) struct Loop<'a> {
+    head: &'a mut Head,
+    /// At least one.
+    levels: &'a mut [Level],
+}
 
-impl Words<'_> {
-    fn levels(&self) -> usize {
-        usize::try_from(self.0[LEVELS])
-            .unwrap_or(1)
-            .clamp(1, MOST_LEVELS)
+impl<'a> Loop<'a> {
+    /// The record at a place. None if the place is null.
+    ///
+    /// # Safety
+    /// The place is null or that of a record with as many levels as it says. Nobody else uses the
+    /// record for the lifetime, which the caller chooses.
+    #[inline(always)]
+    pub(crate) unsafe fn at(place: *mut Head) -> Option<Self> {
+        // SAFETY: as the caller promises. The levels are behind the head, not in it.
+        unsafe {
+            let levels = usize::try_from(place.as_ref()?.levels).ok()?;
+            let levels = levels.clamp(1, MOST_LEVELS);
+            let first = place.add(1).cast::<Level>();
+            Some(Self {
+                head: &mut *place,
+                levels: std::slice::from_raw_parts_mut(first, levels),
+            })
+        }
+    }
+}
+
+impl Loop<'_> {
+    fn innermost(&self) -> Level {
+        self.levels.last().copied().unwrap_or_default()
     }
 
-    fn level(&self, level: usize) -> &[i64] {
-        &self.0[FIRST_LEVEL + level * LEVEL..][..LEVEL]
+    /// The step of the innermost loop.
+    pub(crate) fn step(&self) -> i64 {
+        self.innermost().second_then_step
     }
 
-    /// First value and step of the innermost loop.
-    pub(crate) fn inner(&self) -> (i64, i64) {
-        let level = self.level(self.levels() - 1);
-        (level[0], level[2])
+    /// A value that the innermost variable never has.
+    fn never(&self) -> i64 {
+        self.innermost().first.wrapping_sub(self.step())
     }
 
-    /// Computes the step and the number of iterations of each level from the words that the program
-    /// has set. Returns the number of all iterations, and a value that the innermost variable never
-    /// has.
+    /// Computes the step and the number of iterations of each level from what the program has set.
+    /// Returns the number of all iterations, and a value that the innermost variable never has.
     pub(crate) fn prepare(&mut self) -> (u64, i64) {
         let mut count = 1u64;
-        for level in 0..self.levels() {
-            let words = &mut self.0[FIRST_LEVEL + level * LEVEL..][..LEVEL];
-            let [lower, upper, second, relation, _] = *words else {
-                continue;
-            };
-            let step = step(lower, second, relation);
-            let iterations = iterations(lower, upper, step, relation);
-            words[2] = step;
-            words[3] = iterations.cast_signed();
+        for level in self.levels.iter_mut() {
+            let (first, relation) = (level.first, level.relation_then_count);
+            let step = step(first, level.second_then_step, relation);
+            let iterations = iterations(first, level.bound, step, relation);
+            level.second_then_step = step;
+            level.relation_then_count = iterations.cast_signed();
             count = count.saturating_mul(iterations);
         }
-        self.0[FIRST] = -1;
-        self.0[ASKED] = 0;
-        self.0[LATEST] = 0;
-        let (lower, step) = self.inner();
-        (count, lower.wrapping_sub(step))
+        self.head.chunk_first = -1;
+        self.head.asked = 0;
+        self.head.latest = 0;
+        (count, self.never())
     }
 
     /// Whether chunks are traced.
-    pub(crate) fn are_traced(&self) -> bool {
-        self.0[TRACED] != 0
+    pub(crate) fn is_traced(&self) -> bool {
+        self.head.is_traced != 0
+    }
+
+    /// Whether only requests tell where a chunk ends.
+    pub(crate) fn wants_requests(&self) -> bool {
+        self.is_traced() && self.head.chunk_size <= 0
     }
 
     /// The number of the iteration to which the values of the variables belong.
     fn iteration(&self) -> i64 {
-        (0..self.levels()).fold(0, |number, level| {
-            let [lower, _, step, count, value] = *self.level(level) else {
-                return number;
-            };
-            let ahead = value.wrapping_sub(lower).checked_div(step).unwrap_or(0);
-            number.wrapping_mul(count).wrapping_add(ahead)
+        self.levels.iter().fold(0, |number, level| {
+            let distance = level.value.wrapping_sub(level.first);
+            let ahead = distance.checked_div(level.second_then_step).unwrap_or(0);
+            let outer = number.wrapping_mul(level.relation_then_count);
+            outer.wrapping_add(ahead)
         })
     }
 
     /// The iteration that would be next, if the innermost variable were `next`.
     fn after(&self, next: i64) -> i64 {
-        let (_, step) = self.inner();
-        let ahead = next.wrapping_sub(self.0[KEPT]).checked_div(step);
-        self.0[LATEST].wrapping_add(ahead.unwrap_or(0))
+        let distance = next.wrapping_sub(self.head.latest_value);
+        let ahead = distance.checked_div(self.step()).unwrap_or(0);
+        self.head.latest.wrapping_add(ahead)
     }
 
     /// The value of the innermost variable at which the chunk is over, if the chunk ends in this
     /// row; otherwise a value that the variable never has.
     pub(crate) fn stop(&self) -> i64 {
-        let (lower, step) = self.inner();
-        let never = lower.wrapping_sub(step);
-        let size = self.0[SIZE];
+        let size = self.head.chunk_size;
         if size <= 0 {
-            return never;
+            return self.never();
         }
-        let left = self.0[FIRST]
-            .wrapping_add(size)
-            .wrapping_sub(self.0[LATEST]);
-        self.0[KEPT].wrapping_add(left.wrapping_mul(step))
-    }
-}
-
-/// What requests for chunks do with a loop's words, which its thread may be using.
-impl Words<'_> {
-    /// Whether only requests tell where a chunk ends.
-    pub(crate) fn want_requests(&self) -> bool {
-        self.are_traced() && self.0[SIZE] <= 0
+        let end = self.head.chunk_first.wrapping_add(size);
+        let left = end.wrapping_sub(self.head.latest);
+        let distance = left.wrapping_mul(self.step());
+        self.head.latest_value.wrapping_add(distance)
     }
 
-    /// # Safety
-    /// The place has the words of a loop, and nobody else uses them meanwhile.
-    pub(crate) unsafe fn stand_within(place: *mut i64, around: *mut i64, level: i32) {
-        // SAFETY: as the caller promises.
-        unsafe {
-            *place.add(AROUND) = around.expose_provenance().cast_signed() as i64;
-            *place.add(TRACED) = i64::from(level) + 1;
-        }
-    }
-
-    /// # Safety
-    /// The place has the words of a loop, for which `stand_within` was called.
-    pub(crate) unsafe fn around(place: *mut i64) -> *mut i64 {
-        // SAFETY: as the caller promises.
-        let around = unsafe { *place.add(AROUND) };
-        std::ptr::with_exposed_provenance_mut(around.cast_unsigned() as usize)
-    }
-
-    /// Another chunk was handed to the thread in this many teams, within each other.
-    ///
-    /// # Safety
-    /// As in `around`.
-    pub(crate) unsafe fn mark(place: *mut i64, level: i32) {
-        // SAFETY: as the caller promises.
-        unsafe {
-            if *place.add(TRACED) == i64::from(level) + 1 {
-                *place.add(ASKED) = 1;
-            }
-        }
-    }
-}
-
-impl Words<'_> {
     /// The program calls this because the variables differ from the next ones (`next` is the
-    /// innermost one's value), because the chunk is over, or because another was handed out. Returns the new chunk, if one begins.
+    /// innermost one's value), because the chunk is over, or because another one was handed out.
+    /// Returns the new chunk, if one begins.
     pub(crate) fn turn(&mut self, next: i64) -> Option<Chunk> {
         let number = self.iteration();
-        let value = self.0[FIRST_LEVEL + (self.levels() - 1) * LEVEL + 4];
-        let (first, size) = (self.0[FIRST], self.0[SIZE]);
+        let (first, size) = (self.head.chunk_first, self.head.chunk_size);
         let end = if first < 0 { 0 } else { self.after(next) };
-        self.0[KEPT] = value;
-        self.0[LATEST] = number;
-        let asked = std::mem::take(&mut self.0[ASKED]) != 0;
-        let goes_on = first >= 0 && number == end && !asked;
+        self.head.latest_value = self.innermost().value;
+        self.head.latest = number;
+        let is_asked = std::mem::take(&mut self.head.asked) != 0;
+        let goes_on = first >= 0 && number == end && !is_asked;
         if goes_on && (size <= 0 || number - first < size) {
             return None;
         }
@@ -179,7 +176,7 @@ impl Words<'_> {
         } else {
             end.wrapping_sub(first)
         };
-        self.0[FIRST] = number;
+        self.head.chunk_first = number;
         Some(Chunk {
             length: u64::try_from(length).unwrap_or(0),
             gap: number.wrapping_sub(end),
@@ -190,11 +187,45 @@ impl Words<'_> {
     /// The loop is over for this thread: how many iterations its last chunk
     /// had; none if it had no chunk.
     pub(crate) fn last(&self, next: i64) -> Option<u64> {
-        let first = self.0[FIRST];
+        let first = self.head.chunk_first;
         if first < 0 {
             return None;
         }
         u64::try_from(self.after(next).wrapping_sub(first)).ok()
+    }
+}
+
+/// What requests for chunks do with the record of a loop, which its thread may be using.
+impl Head {
+    /// # Safety
+    /// The place is that of the record of a loop, and nobody else uses it meanwhile.
+    pub(crate) unsafe fn stand_within(place: *mut Self, around: *mut Self, level: i32) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            (*place).around = around.expose_provenance().cast_signed() as i64;
+            (*place).is_traced = i64::from(level) + 1;
+        }
+    }
+
+    /// # Safety
+    /// The place is that of the record of a loop, for which `stand_within` was called.
+    pub(crate) unsafe fn around(place: *mut Self) -> *mut Self {
+        // SAFETY: as the caller promises.
+        let around = unsafe { (*place).around };
+        std::ptr::with_exposed_provenance_mut(around.cast_unsigned() as usize)
+    }
+
+    /// Another chunk was handed to the thread in this many teams, within each other.
+    ///
+    /// # Safety
+    /// As in `around`.
+    pub(crate) unsafe fn mark(place: *mut Self, level: i32) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            if (*place).is_traced == i64::from(level) + 1 {
+                (*place).asked = 1;
+            }
+        }
     }
 }
 
@@ -240,16 +271,16 @@ impl Thread {
     pub(crate) fn begin_chunks(
         &'static self,
         region: &'static Region,
-        words: &mut Words<'_>,
+        record: &mut Loop<'_>,
         count: u64,
         at: u64,
     ) {
         if !self.trace.is_on() {
             return;
         }
-        let (how, size) = schedule(&region.descriptor, words.0[SIZE]);
-        words.0[TRACED] = 1;
-        words.0[SIZE] = size;
+        let (how, size) = schedule(&region.descriptor, record.head.chunk_size);
+        record.head.is_traced = 1;
+        record.head.chunk_size = size;
         let member = std::iter::successors(self.top(), |frame| frame.below())
             .find(|frame| !frame.role().is_construct())
             .filter(|frame| frame.role() == Role::Member);
@@ -257,31 +288,29 @@ impl Thread {
             Some(member) => (member.label.get(), member.next_loop()),
             None => (self.trace.label(), 0),
         };
-        let [lower, upper, step, ..] = *words.level(0) else {
+        let Some((outermost, inner)) = record.levels.split_first() else {
             return;
         };
-        let record = LoopRecord {
+        let event = LoopRecord {
             label,
             number,
-            lower,
-            upper,
-            step,
+            lower: outermost.first,
+            upper: outermost.bound,
+            step: outermost.second_then_step,
             how: How {
                 team: u32::try_from(omp::omp_get_num_threads()).unwrap_or(1),
-                levels: words.levels() as u8,
+                levels: record.levels.len() as u8,
                 ..how
             },
             chunk: u64::try_from(size).unwrap_or(0),
             count,
         };
-        for level in 1..words.levels() {
-            // `prepare` has replaced the relation by the number of iterations.
-            let [lower, upper, step, count, _] = *words.level(level) else {
-                continue;
-            };
-            self.trace_level([lower, upper, step, count], at);
+        for level in inner {
+            // `prepare` has made these the step and the number of iterations.
+            let (step, count) = (level.second_then_step, level.relation_then_count);
+            self.trace_level([level.first, level.bound, step, count], at);
         }
-        self.trace_loop(region, record, at);
+        self.trace_loop(region, event, at);
     }
 }
 
@@ -329,15 +358,93 @@ mod tests {
         begin_requests, end_requests, handed_out, is_looked_at, is_timed,
     };
 
-    fn words(size: i64, levels: &[(i64, i64, i64, i64)]) -> Vec<i64> {
-        let mut words = vec![0; FIRST_LEVEL + LEVEL * levels.len()];
-        words[LEVELS] = levels.len() as i64;
-        words[SIZE] = size;
-        for (level, (lower, upper, second, relation)) in levels.iter().enumerate() {
-            let at = FIRST_LEVEL + level * LEVEL;
-            words[at..at + 4].copy_from_slice(&[*lower, *upper, *second, *relation]);
+    /// The memory of a record.
+    struct Memory(Head, Vec<Level>);
+
+    impl Memory {
+        fn record(&mut self) -> Loop<'_> {
+            Loop {
+                head: &mut self.0,
+                levels: &mut self.1,
+            }
         }
-        words
+    }
+
+    fn memory(chunk_size: i64, levels: &[(i64, i64, i64, i64)]) -> Memory {
+        let head = Head {
+            levels: levels.len() as i64,
+            chunk_size,
+            ..Head::default()
+        };
+        let levels = levels.iter().map(|(first, bound, second, relation)| Level {
+            first: *first,
+            bound: *bound,
+            second_then_step: *second,
+            relation_then_count: *relation,
+            value: 0,
+        });
+        Memory(head, levels.collect())
+    }
+
+    /// Programs were built with these places.
+    #[test]
+    fn fields_stand_where_they_always_stood() {
+        let mut words: Vec<i64> = (0..8 + 2 * 5).collect();
+        words[0] = 2;
+        // SAFETY: a record with two levels.
+        let record = unsafe { Loop::at(words.as_mut_ptr().cast()) }.unwrap();
+        let Head {
+            chunk_size,
+            is_traced,
+            chunk_first,
+            latest,
+            latest_value,
+            ..
+        } = *record.head;
+        let head = [chunk_size, is_traced, chunk_first, latest, latest_value];
+        assert_eq!(head, [1, 2, 3, 5, 6]);
+        let inner = record.innermost();
+        let given = [inner.first, inner.bound, inner.value];
+        assert_eq!(given, [13, 14, 17]);
+        let changed = [inner.second_then_step, inner.relation_then_count];
+        assert_eq!(changed, [15, 16]);
+    }
+
+    /// The chunk that begins at a value that was expected, if one does.
+    fn expected(memory: &mut Memory, value: i64) -> Option<Chunk> {
+        memory.1[0].value = value;
+        memory.record().turn(value)
+    }
+
+    #[test]
+    fn a_request_begins_a_chunk_of_the_innermost_loop_that_wants_it() {
+        let mut around = memory(0, &[(0, 8, 1, LESS)]);
+        let mut within = memory(0, &[(0, 8, 1, LESS)]);
+        for memory in [&mut around, &mut within] {
+            memory.record().prepare();
+            assert!(expected(memory, 0).is_some_and(|chunk| chunk.first == 0));
+        }
+        // SAFETY: the records stay where they are.
+        unsafe { begin_requests(&raw mut around.0) };
+        assert!(is_looked_at());
+        is_timed();
+        // SAFETY: as above.
+        unsafe { begin_requests(&raw mut within.0) };
+        handed_out();
+        let chunk = expected(&mut within, 1).map(|chunk| (chunk.length, chunk.gap, chunk.first));
+        assert_eq!(chunk, Some((1, 0, 1)));
+        assert!(expected(&mut within, 2).is_none());
+        assert!(expected(&mut around, 1).is_none());
+        // SAFETY: as above.
+        unsafe { end_requests(&raw mut within.0) };
+        handed_out();
+        assert!(expected(&mut within, 3).is_none());
+        assert!(expected(&mut around, 2).is_some());
+        // SAFETY: as above.
+        unsafe { end_requests(&raw mut around.0) };
+        handed_out();
+        assert!(expected(&mut around, 3).is_none());
+        assert!(!is_looked_at());
     }
 
     #[test]
@@ -357,99 +464,61 @@ mod tests {
             ((1, 0, (1 << 32) - 1, GREATER), 1),
             ((i64::MIN, i64::MAX, i64::MIN + 1, LESS), u64::MAX),
         ] {
-            let mut words = words(0, &[level]);
-            assert_eq!(Words(&mut words).prepare().0, count, "{level:?}");
+            let mut memory = memory(0, &[level]);
+            assert_eq!(memory.record().prepare().0, count, "{level:?}");
         }
     }
 
     /// Runs the iterations as an instrumented program does.
-    fn run(words: &mut [i64], executed: &[i64]) -> Vec<(u64, u64)> {
-        let mut words = Words(words);
-        let (_, mut next) = words.prepare();
-        let step = words.inner().1;
+    fn run(memory: &mut Memory, executed: &[i64]) -> Vec<(u64, u64)> {
+        let mut record = memory.record();
+        let (_, mut next) = record.prepare();
+        let step = record.step();
         let (mut stop, mut chunks) = (next, Vec::new());
         let mut first = None;
         for value in executed {
             if *value != next || *value == stop {
-                words.0[FIRST_LEVEL + 4] = *value;
-                if let Some(chunk) = words.turn(next) {
+                record.levels[0].value = *value;
+                if let Some(chunk) = record.turn(next) {
                     chunks.extend(first.map(|first| (first, chunk.length)));
                     first = Some(chunk.first);
                 }
-                stop = words.stop();
+                stop = record.stop();
             }
             next = value + step;
         }
-        chunks.extend(first.zip(words.last(next)));
+        chunks.extend(first.zip(record.last(next)));
         chunks
     }
 
     #[test]
     fn chunks_are_told_apart_by_gaps_and_sizes() {
-        let mut by_two = words(2, &[(0, 8, 1, LESS)]);
+        let mut by_two = memory(2, &[(0, 8, 1, LESS)]);
         assert_eq!(
             run(&mut by_two, &[0, 1, 2, 3, 6, 7]),
             [(0, 2), (2, 2), (6, 2)]
         );
-        let mut any = words(0, &[(10, 0, 9, GREATER)]);
+        let mut any = memory(0, &[(10, 0, 9, GREATER)]);
         assert_eq!(run(&mut any, &[10, 9, 8, 3, 2]), [(0, 3), (7, 2)]);
-        assert_eq!(run(&mut any.clone(), &[]), []);
-    }
-
-    /// The chunk that begins at a value that was expected, if one does.
-    fn expected(words: &mut [i64], value: i64) -> Option<Chunk> {
-        words[FIRST_LEVEL + 4] = value;
-        Words(words).turn(value)
-    }
-
-    #[test]
-    fn a_request_begins_a_chunk_of_the_innermost_loop_that_wants_it() {
-        let mut around = words(0, &[(0, 8, 1, LESS)]);
-        let mut within = around.clone();
-        for words in [&mut around, &mut within] {
-            Words(words).prepare();
-            assert!(expected(words, 0).is_some_and(|chunk| chunk.first == 0));
-        }
-        // SAFETY: the words stay where they are.
-        unsafe { begin_requests(around.as_mut_ptr()) };
-        assert!(is_looked_at());
-        is_timed();
-        // SAFETY: as above.
-        unsafe { begin_requests(within.as_mut_ptr()) };
-        handed_out();
-        let chunk = expected(&mut within, 1).map(|chunk| (chunk.length, chunk.gap, chunk.first));
-        assert_eq!(chunk, Some((1, 0, 1)));
-        assert!(expected(&mut within, 2).is_none());
-        assert!(expected(&mut around, 1).is_none());
-        // SAFETY: as above.
-        unsafe { end_requests(within.as_mut_ptr()) };
-        handed_out();
-        assert!(expected(&mut within, 3).is_none());
-        assert!(expected(&mut around, 2).is_some());
-        // SAFETY: as above.
-        unsafe { end_requests(around.as_mut_ptr()) };
-        handed_out();
-        assert!(expected(&mut around, 3).is_none());
-        assert!(!is_looked_at());
+        assert_eq!(run(&mut memory(0, &[(10, 0, 9, GREATER)]), &[]), []);
     }
 
     #[test]
     fn rows_of_collapsed_loops_are_one_chunk() {
-        let mut memory = words(0, &[(0, 3, 1, LESS), (0, 2, 1, LESS)]);
-        let mut words = Words(&mut memory);
-        assert_eq!(words.prepare().0, 6);
+        let mut memory = memory(0, &[(0, 3, 1, LESS), (0, 2, 1, LESS)]);
+        let mut record = memory.record();
+        assert_eq!(record.prepare().0, 6);
         let mut chunks = Vec::new();
         let mut next = -1;
         for (i, j) in [(0, 1), (1, 0), (1, 1), (2, 1)] {
-            words.0[FIRST_LEVEL + 4] = i;
-            words.0[FIRST_LEVEL + LEVEL + 4] = j;
-            if i != words.level(0)[4] || j != next || j == 0 || (i, j) == (2, 1) {
-                chunks.extend(words.turn(next));
+            (record.levels[0].value, record.levels[1].value) = (i, j);
+            if j != next || j == 0 || (i, j) == (2, 1) {
+                chunks.extend(record.turn(next));
             }
             next = j + 1;
         }
         let starts: Vec<_> = chunks.iter().map(|c| (c.first, c.length, c.gap)).collect();
         assert_eq!(starts, [(1, 0, 1), (5, 3, 1)]);
-        assert_eq!(words.last(next), Some(1));
+        assert_eq!(record.last(next), Some(1));
     }
 }

@@ -97,8 +97,8 @@ fn least(mut pair: impl FnMut()) -> u64 {
 fn ticks_of_pairs() -> Option<u64> {
     let (thread, region) = calibrated()?;
     Some(least(|| {
-        thread.report(Event::FlushEnter, region, clock::now);
-        thread.report(Event::FlushExit, region, clock::now);
+        thread.on_event(Event::FlushEnter, region, clock::now);
+        thread.on_event(Event::FlushExit, region, clock::now);
     }))
 }
 

@@ -33,7 +33,7 @@ impl Thread {
         if self.top().is_some_and(|top| top.was_left(call)) {
             self.leave_functions(call, now());
         }
-        self.report(Event::FunctionEnter, call.region, now);
+        self.on_event(Event::FunctionEnter, call.region, now);
         if let Some(top) = self.top().filter(|top| top.is_function()) {
             top.stack.set(call.stack);
             top.call_site.set(call.site);

@@ -14,7 +14,7 @@ impl Thread {
     /// Handles an event of a region while events need more than to be recorded.
     #[cold]
     #[inline(never)]
-    pub(super) fn report_specially(
+    pub(super) fn on_event_specially(
         &'static self,
         event: Event,
         region: &'static Region,

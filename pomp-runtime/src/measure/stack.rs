@@ -29,7 +29,7 @@ fn consider(node: &'static Node) {
 impl Thread {
     /// An event of a region.
     #[inline(always)]
-    pub(crate) fn report(
+    pub(crate) fn on_event(
         &'static self,
         event: Event,
         region: &'static Region,
@@ -37,7 +37,7 @@ impl Thread {
     ) {
         let event = event.representative();
         match attention::is_needed() {
-            true => self.report_specially(event, region, &now),
+            true => self.on_event_specially(event, region, &now),
             false => self.record(event, region, now),
         }
     }

@@ -32,7 +32,7 @@ impl Thread {
         let is_first = frame.barriers.get() != frame.start();
         frame.barriers.set(frame.start());
         match is_first {
-            true => self.report(Event::ImplicitBarrierEnter, construct, now),
+            true => self.on_event(Event::ImplicitBarrierEnter, construct, now),
             false => {
                 self.switch_phase_of(frame, PseudoRegion::Ibarr, now());
                 let waits = &node.span(PseudoRegion::Ibarr).count;
@@ -48,7 +48,7 @@ impl Thread {
     /// The thread has passed that barrier.
     pub(crate) fn leave_unsplit_barrier(&'static self, end: End, now: impl Fn() -> u64) {
         match end.is_first {
-            true => self.report(Event::ImplicitBarrierExit, end.construct, now),
+            true => self.on_event(Event::ImplicitBarrierExit, end.construct, now),
             false => {
                 if let Some(top) = self.top().filter(|top| top.is_construct_of(end.construct)) {
                     self.switch_phase_of(top, PseudoRegion::Main, now());

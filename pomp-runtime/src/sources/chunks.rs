@@ -7,33 +7,28 @@ use super::descriptor::OmpRegDescr;
 use super::fortran::pompf;
 use super::literal::Literal;
 use super::regions::region_of;
-use trace::replay::MOST_LEVELS;
 
 use crate::measure::chunk_requests::{begin_requests, end_requests};
-use crate::measure::chunks::{FIRST_LEVEL, LEVEL, Words};
+use crate::measure::chunks::{Head, Loop};
 use crate::measure::clock::now;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 
-/// Where the program keeps the words of a loop.
+/// Where the program keeps the record of a loop.
 #[derive(Clone, Copy)]
-struct LoopWords(*mut c_long);
+struct Place(*mut Head);
 
-impl LoopWords {
-    /// Runs `action` on the words, which nobody else uses meanwhile. None if the address is null.
+impl Place {
+    /// Runs `action` on the record, which is not used behind this call. None if the address is
+    /// null.
     ///
     /// # Safety
-    /// The place is null or that of the words of a loop, the first of which says for
-    /// how many levels there are words. Nobody else uses them meanwhile.
+    /// The place is null or that of the record of a loop, which says how many levels it has.
+    /// Nobody else uses it meanwhile.
     #[inline(always)]
-    unsafe fn with<R>(self, action: impl FnOnce(&mut Words<'_>) -> R + Copy) -> Option<R> {
-        // SAFETY: as the caller promises. The words are not used behind the call.
-        unsafe {
-            let levels = usize::try_from(*self.0.as_ref()?).ok()?;
-            let count = FIRST_LEVEL + LEVEL * levels.clamp(1, MOST_LEVELS);
-            let words = std::slice::from_raw_parts_mut(self.0.cast::<i64>(), count);
-            Some(action(&mut Words(words)))
-        }
+    unsafe fn with<R>(self, action: impl FnOnce(&mut Loop<'_>) -> R + Copy) -> Option<R> {
+        // SAFETY: as the caller promises.
+        Some(action(&mut unsafe { Loop::at(self.0) }?))
     }
 }
 
@@ -41,25 +36,25 @@ impl LoopWords {
 /// Gives a value that its innermost variable never has, and the step.
 ///
 /// # Safety
-/// As in [`LoopWords::with`].
+/// As in [`Place::with`].
 #[inline(always)]
 unsafe fn begin(
-    place: LoopWords,
+    place: Place,
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
 ) -> (c_long, c_long) {
     // SAFETY: as the caller promises.
-    let prepared = unsafe { place.with(|words| (words.prepare(), words.inner().1)) };
+    let prepared = unsafe { place.with(|record| (record.prepare(), record.step())) };
     let Some(((count, never), step)) = prepared else {
         return (0, 0);
     };
     passing_event_of(find, move |thread, region| {
         // SAFETY: as the caller promises.
-        unsafe { place.with(|words| thread.begin_chunks(region, words, count, now())) };
+        unsafe { place.with(|record| thread.begin_chunks(region, record, count, now())) };
     });
-    // SAFETY: as the caller promises. The words stay where they are until the loop is over.
+    // SAFETY: as the caller promises. The record stays where it is until the loop is over.
     unsafe {
-        if place.with(|words| words.want_requests()) == Some(true) {
-            begin_requests(place.0.cast());
+        if place.with(|record| record.wants_requests()) == Some(true) {
+            begin_requests(place.0);
         }
     }
     (never, step)
@@ -69,11 +64,11 @@ unsafe fn begin(
 /// of the innermost variable at which to call again.
 ///
 /// # Safety
-/// As in [`LoopWords::with`].
-unsafe fn turn(place: LoopWords, next: c_long) -> c_long {
-    let turned = |words: &mut Words<'_>| {
-        let chunk = words.are_traced().then(|| words.turn(next)).flatten();
-        (chunk, words.stop())
+/// As in [`Place::with`].
+unsafe fn turn(place: Place, next: c_long) -> c_long {
+    let turned = |record: &mut Loop<'_>| {
+        let chunk = record.is_traced().then(|| record.turn(next)).flatten();
+        (chunk, record.stop())
     };
     // SAFETY: as the caller promises.
     let Some((chunk, stop)) = (unsafe { place.with(turned) }) else {
@@ -89,12 +84,12 @@ unsafe fn turn(place: LoopWords, next: c_long) -> c_long {
 /// This thread has no more iterations of the loop.
 ///
 /// # Safety
-/// As in [`LoopWords::with`].
-unsafe fn end(place: LoopWords, next: c_long) {
-    let ended = |words: &mut Words<'_>| words.are_traced().then(|| words.last(next)).flatten();
+/// As in [`Place::with`].
+unsafe fn end(place: Place, next: c_long) {
+    let ended = |record: &mut Loop<'_>| record.is_traced().then(|| record.last(next)).flatten();
     // SAFETY: as the caller promises.
     let length = unsafe {
-        end_requests(place.0.cast());
+        end_requests(place.0);
         place.with(ended)
     };
     if let Some(length) = length.flatten() {
@@ -106,46 +101,46 @@ unsafe fn end(place: LoopWords, next: c_long) {
 /// See `begin`.
 ///
 /// # Safety
-/// `descriptor` is null or points to a descriptor; `words` as in [`LoopWords::with`].
+/// `descriptor` is null or points to a descriptor; `record` as in [`Place::with`].
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Chunks_begin(
     descriptor: *const OmpRegDescr,
-    words: *mut c_long,
+    record: *mut Head,
 ) -> c_long {
     // SAFETY: as the caller promises.
-    unsafe { begin(LoopWords(words), move |_| region_of(descriptor.as_ref()?)).0 }
+    unsafe { begin(Place(record), move |_| region_of(descriptor.as_ref()?)).0 }
 }
 
 /// See `turn`.
 ///
 /// # Safety
-/// As in [`LoopWords::with`].
+/// As in [`Place::with`].
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn POMP_Chunk_begin(words: *mut c_long, next: c_long) -> c_long {
+unsafe extern "C-unwind" fn POMP_Chunk_begin(record: *mut Head, next: c_long) -> c_long {
     // SAFETY: as the caller promises.
-    unsafe { turn(LoopWords(words), next) }
+    unsafe { turn(Place(record), next) }
 }
 
 /// See `end`.
 ///
 /// # Safety
-/// As in [`LoopWords::with`].
+/// As in [`Place::with`].
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn POMP_Chunks_end(words: *mut c_long, next: c_long) {
+unsafe extern "C-unwind" fn POMP_Chunks_end(record: *mut Head, next: c_long) {
     // SAFETY: as the caller promises.
-    unsafe { end(LoopWords(words), next) }
+    unsafe { end(Place(record), next) }
 }
 
 pompf! {
     /// See `begin`; what C gets as a result is written to variables.
     "chunks_begin"(
-        text: *const c_char, words: *mut c_long, next: *mut c_long, stop: *mut c_long,
+        text: *const c_char, record: *mut Head, next: *mut c_long, stop: *mut c_long,
         step: *mut c_long, length: usize
     ) {
         // SAFETY: a compiler passes the literal and its length, and variables.
         unsafe {
             let literal = Literal::new(text, length);
-            let (never, by) = begin(LoopWords(words), move |thread| literal.region(thread));
+            let (never, by) = begin(Place(record), move |thread| literal.region(thread));
             (*next, *stop, *step) = (never, never, by);
         }
     }
@@ -153,16 +148,16 @@ pompf! {
 
 pompf! {
     /// See `turn`; what C gets as a result is written to a variable.
-    "chunk_begin"(words: *mut c_long, next: *const c_long, stop: *mut c_long) {
+    "chunk_begin"(record: *mut Head, next: *const c_long, stop: *mut c_long) {
         // SAFETY: a compiler passes variables.
-        unsafe { *stop = turn(LoopWords(words), *next) }
+        unsafe { *stop = turn(Place(record), *next) }
     }
 }
 
 pompf! {
     /// See `end`.
-    "chunks_end"(words: *mut c_long, next: *const c_long) {
+    "chunks_end"(record: *mut Head, next: *const c_long) {
         // SAFETY: a compiler passes variables.
-        unsafe { end(LoopWords(words), *next) }
+        unsafe { end(Place(record), *next) }
     }
 }

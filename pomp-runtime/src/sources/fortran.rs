@@ -13,7 +13,7 @@ use super::boundary::{caught, event_of};
 use super::literal::Literal;
 use super::pomp::{
     self, begin_announced, begin_execution, begin_or_pass, create, fork_that_may_pass, is_work,
-    leave, report,
+    leave, on_event,
 };
 use super::spelling::subroutine;
 use crate::measure::annotations;
@@ -47,9 +47,9 @@ macro_rules! probes {
                     && end_of_task_is_passed_over(|| find()?.known_execution())
             {
             } else if const { is_short(Event::$event) } {
-                event_at(literal, |thread, region| report(Event::$event, thread, region));
+                event_at(literal, |thread, region| on_event(Event::$event, thread, region));
             } else {
-                report_any(literal, Event::$event);
+                on_any_event(literal, Event::$event);
             }
         },)+ }
     };
@@ -84,9 +84,9 @@ const fn is_short(event: Event) -> bool {
 }
 
 #[inline(never)]
-fn report_any(literal: Literal, event: Event) {
+fn on_any_event(literal: Literal, event: Event) {
     event_at(literal, |thread, region| {
-        pomp::report_any(event, thread, region)
+        pomp::on_any_event(event, thread, region)
     });
 }
 
@@ -157,7 +157,7 @@ pompf! {
         let literal = unsafe { Literal::new(text, length) };
         event_of(
             move |thread| literal.region(thread),
-            |thread, region| report(Event::UserEnd, thread, region),
+            |thread, region| on_event(Event::UserEnd, thread, region),
         );
     }
 }

@@ -57,7 +57,7 @@ extern "C-unwind" fn romp_function_enter(function: *const c_void, call_site: *co
 extern "C-unwind" fn romp_function_exit(function: *const c_void, _call_site: *const c_void) {
     event_of(
         move |thread| region_of(thread, function.addr()),
-        |thread, region| thread.report(Event::FunctionExit, region, now),
+        |thread, region| thread.on_event(Event::FunctionExit, region, now),
     );
 }
 

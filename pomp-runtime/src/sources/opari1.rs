@@ -12,7 +12,9 @@ use std::sync::atomic::AtomicI32;
 use super::boundary::{Action, caught, event, event_of};
 use super::descriptor::OmpRegDescr;
 use super::opari1_table::table;
-use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off, switch_on};
+use super::pomp::{
+    begin_announced, begin_task, fork_announced, on_any_event, switch_off, switch_on,
+};
 use super::regions;
 use super::spelling::subroutine;
 use crate::measure::clock::now;
@@ -83,7 +85,7 @@ macro_rules! probes {
 /// An action that reports one event.
 macro_rules! event {
     ($event:ident) => {
-        |thread, region| report_any(Event::$event, thread, region)
+        |thread, region| on_any_event(Event::$event, thread, region)
     };
 }
 

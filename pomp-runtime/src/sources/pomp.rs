@@ -43,7 +43,7 @@ macro_rules! probes {
                 // SAFETY: as the caller promises.
                 unsafe {
                     if !is_passed_over(EVENT, || descriptor.as_ref()?.known_region()) {
-                        event(descriptor, |thread, region| report(EVENT, thread, region));
+                        event(descriptor, |thread, region| on_event(EVENT, thread, region));
                     }
                 }
             }
@@ -55,7 +55,7 @@ macro_rules! probes {
                         && end_of_task_is_passed_over(|| known_execution(descriptor))
                 {
                 } else if !const { may_be_passed_over(EVENT) } {
-                    event(descriptor, |thread, region| report(EVENT, thread, region));
+                    event(descriptor, |thread, region| on_event(EVENT, thread, region));
                 } else if !is_passed_over_at_once(EVENT, || descriptor.as_ref()?.known_region())
                     && !state::is_off()
                 {
@@ -85,7 +85,7 @@ pub(super) const fn is_work(event: Event) -> bool {
 }
 
 #[inline(always)]
-pub(super) fn report(event: Event, thread: &'static Thread, region: &'static Region) {
+pub(super) fn on_event(event: Event, thread: &'static Thread, region: &'static Region) {
     // OPARI 1 has one pair of events for all barriers: the barrier at the end of a construct comes
     // with the construct's region.
     let event = match event {
@@ -99,15 +99,15 @@ pub(super) fn report(event: Event, thread: &'static Thread, region: &'static Reg
         _ => Some(region),
     };
     if let Some(region) = region {
-        thread.report(event, region, now);
+        thread.on_event(event, region, now);
     }
 }
 
-/// As `report`, for interfaces of other tools: one function serves all their events,
+/// As `on_event`, for interfaces of other tools: one function serves all their events,
 /// since every program carries the library whether it uses them or not.
 #[inline(never)]
-pub(super) fn report_any(event: Event, thread: &'static Thread, region: &'static Region) {
-    report(event, thread, region);
+pub(super) fn on_any_event(event: Event, thread: &'static Thread, region: &'static Region) {
+    on_event(event, thread, region);
 }
 
 for_events!(probes);
@@ -134,7 +134,7 @@ macro_rules! begins_of_momentary {
                     }
                     event(descriptor, |thread, region| {
                         region.is_passed_over_alone();
-                        report(Event::$event, thread, region);
+                        on_event(Event::$event, thread, region);
                     });
                     1
                 }
@@ -237,7 +237,7 @@ pub(super) fn begin_task(thread: &'static Thread, task: &'static Region) {
 /// A task is created. Gives its label in the trace, or 0.
 #[inline(always)]
 fn create_task(thread: &'static Thread, region: &'static Region) -> u64 {
-    report(Event::TaskCreateEnter, thread, region);
+    on_event(Event::TaskCreateEnter, thread, region);
     thread.trace_create()
 }
 
@@ -259,7 +259,7 @@ unsafe extern "C-unwind" fn POMP_End(descriptor: *const OmpRegDescr) {
     event_of(
         // SAFETY: as the caller promises.
         move |_| region_of(unsafe { descriptor.as_ref() }?),
-        |thread, region| report(Event::UserEnd, thread, region),
+        |thread, region| on_event(Event::UserEnd, thread, region),
     );
 }
 
@@ -461,12 +461,12 @@ unsafe extern "C-unwind" fn POMP_Implicit_barrier_leave(descriptor: *const OmpRe
 #[inline(always)]
 pub(super) fn leave(thread: &'static Thread, region: &'static Region) {
     let at = now();
-    thread.report(Event::ImplicitBarrierExit, region, || at);
+    thread.on_event(Event::ImplicitBarrierExit, region, || at);
     match region.kind {
         kind if kind.is_parallel() => thread.end_member(region, at),
         // The most frequent ones, as constants.
-        RegionKind::Loop => thread.report(Event::LoopExit, region, || at),
-        RegionKind::Single => thread.report(Event::SingleExit, region, || at),
+        RegionKind::Loop => thread.on_event(Event::LoopExit, region, || at),
+        RegionKind::Single => thread.on_event(Event::SingleExit, region, || at),
         kind => leave_another(kind, thread, region, at),
     }
 }
@@ -475,7 +475,7 @@ pub(super) fn leave(thread: &'static Thread, region: &'static Region) {
 #[inline(never)]
 fn leave_another(kind: RegionKind, thread: &'static Thread, region: &'static Region, at: u64) {
     match Event::behind_barrier(kind) {
-        Some(event) => thread.report(event, region, || at),
+        Some(event) => thread.on_event(event, region, || at),
         None => thread.unmatched.add(1),
     }
 }

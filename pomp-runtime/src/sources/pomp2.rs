@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 use profile::descriptor::Descriptor;
 
 use super::boundary::{Action, caught, event_of};
-use super::pomp::{begin_announced, begin_task, fork_announced, report_any, switch_off};
+use super::pomp::{begin_announced, begin_task, fork_announced, on_any_event, switch_off};
 use super::spelling::subroutine;
 use crate::measure::clock::now;
 use crate::measure::region::{Region, register};
@@ -173,7 +173,7 @@ macro_rules! without_text {
 /// An action that reports one event.
 macro_rules! event {
     ($event:ident) => {
-        |thread, region| report_any(Event::$event, thread, region)
+        |thread, region| on_any_event(Event::$event, thread, region)
     };
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::boundary::event_of;
 use super::own;
-use super::pomp::{begin_execution, report};
+use super::pomp::{begin_execution, on_event};
 use crate::measure::errno;
 use crate::measure::passed::end_of_task_is_passed_over;
 use crate::measure::region::{self, Region};
@@ -141,7 +141,7 @@ unsafe extern "C-unwind" fn run(first: usize, second: usize, place: usize) -> c_
     if !end_of_task_is_passed_over(|| region.known_execution()) {
         event_of(
             |_| region.execution(),
-            |thread, region| report(Event::TaskEnd, thread, region),
+            |thread, region| on_event(Event::TaskEnd, thread, region),
         );
     }
     result

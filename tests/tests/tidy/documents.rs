@@ -42,8 +42,27 @@ fn code(text: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Paths of files and folders that the map names and that are not there. The map may leave
-/// out the beginning of a path, and `.rs`.
+/// Pages about the code. They may leave out the beginning of a path, and `.rs`.
+const MAPS: &[&str] = &["ARCHITECTURE.md", "docs/adding.md"];
+
+/// The pages that are read first, and how many words they may have.
+const FIRST_PAGES: &[(&str, usize)] = &[("README.md", 1_050), ("ARCHITECTURE.md", 1_450)];
+
+/// Of the pages that are read first, those that became long.
+pub(super) fn long_pages() -> Vec<String> {
+    let length = |page: &str| {
+        let text = std::fs::read_to_string(root().join(page)).unwrap();
+        text.split_whitespace().count()
+    };
+    let pages = FIRST_PAGES
+        .iter()
+        .map(|(page, most)| (page, length(page), most));
+    let long = pages.filter(|(_, words, most)| words > *most);
+    long.map(|(page, words, most)| format!("{page}: {words} words, more than {most}"))
+        .collect()
+}
+
+/// Paths of files and folders that the maps name and that are not there.
 pub(super) fn lost_places() -> Vec<String> {
     let there = files("*");
     let is_there = |place: &str| {
@@ -55,16 +74,18 @@ pub(super) fn lost_places() -> Vec<String> {
                 || framed.ends_with(&format!("/{place}.rs"))
         })
     };
-    let map = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let is_path = |word: &&str| {
         let ends = [".rs", ".js"].iter().any(|end| word.ends_with(end));
         // A word in capitals stands for any name.
         (ends || word.contains('/')) && !word.contains(|c: char| c == ' ' || c.is_uppercase())
     };
-    let places = code(&map).into_iter().filter(is_path);
-    let lost = places.filter(|place| !is_there(place));
-    lost.map(|place| format!("ARCHITECTURE.md: {place}"))
-        .collect()
+    let lost_in = |page: &&str| -> Vec<String> {
+        let map = std::fs::read_to_string(root().join(page)).unwrap();
+        let places = code(&map).into_iter().filter(is_path);
+        let lost = places.filter(|place| !is_there(place));
+        lost.map(|place| format!("{page}: {place}")).collect()
+    };
+    MAPS.iter().flat_map(lost_in).collect()
 }
 
 /// Columns of the README's table that no report has.

@@ -57,14 +57,14 @@ fn places() -> impl Iterator<Item = PathBuf> {
 }
 
 fn find_installed() -> Result<PathBuf, String> {
-    let found = places().find_map(|place| archive_in(&place));
+    let found = places().find_map(|place| find_archive_in(&place));
     found.ok_or_else(|| format!("{ARCHIVE} is neither beside rompcc nor in ../lib"))
 }
 
 /// The archive in a directory. Where the library was built, `lib` may hold the archive that
 /// `packaging/archive` makes of it. Programs are linked with that one in a tenth of the time.
 /// It is not used if the library has been built again since.
-fn archive_in(place: &Path) -> Option<PathBuf> {
+fn find_archive_in(place: &Path) -> Option<PathBuf> {
     let built = place.join(ARCHIVE);
     let made = place.join("lib").join(ARCHIVE);
     let age = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
@@ -160,10 +160,10 @@ mod tests {
     fn of_a_library_that_was_built_what_was_made_of_it_is_taken() {
         let dir = tempfile::tempdir().unwrap();
         let (built, made) = (dir.path().join(ARCHIVE), dir.path().join("lib/libpomp.a"));
-        assert_eq!(archive_in(dir.path()), None);
+        assert_eq!(find_archive_in(dir.path()), None);
         std::fs::create_dir(dir.path().join("lib")).unwrap();
         std::fs::write(&made, "").unwrap();
-        assert_eq!(archive_in(dir.path()), None);
+        assert_eq!(find_archive_in(dir.path()), None);
         std::fs::write(&built, "").unwrap();
         let age = |path: &Path, seconds| {
             let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
@@ -173,7 +173,7 @@ mod tests {
         age(&built, 2);
         for (making, taken) in [(3, &made), (2, &built), (1, &built)] {
             age(&made, making);
-            assert_eq!(archive_in(dir.path()).as_ref(), Some(taken));
+            assert_eq!(find_archive_in(dir.path()).as_ref(), Some(taken));
         }
     }
 

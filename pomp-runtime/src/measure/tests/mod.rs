@@ -27,7 +27,7 @@ use profile::event::Event;
 impl Thread {
     /// Reports an event at a time.
     fn on(&'static self, event: Event, region: &'static Region, at: u64) {
-        self.report(event, region, || at);
+        self.on_event(event, region, || at);
     }
 
     /// Begins to execute a task, so deep in the machine's stack.

@@ -3,7 +3,7 @@
 use profile::region_kind::RegionKind;
 
 use super::super::boundary::event_of;
-use super::super::pomp::report;
+use super::super::pomp::on_event;
 use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
 use super::unmarked::{
@@ -96,7 +96,7 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     let function: Many = unsafe { std::mem::transmute(call.function) };
     tell::<E>(call, |thread, region| {
         if top_kind(thread) == Some(RegionKind::Section) {
-            report(Event::SectionEnd, thread, region);
+            on_event(Event::SectionEnd, thread, region);
         }
         leave_single(thread);
         E::before(thread, region);
@@ -106,7 +106,7 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     // The result is a number of 32 bits.
     if result as u32 != 0 {
         tell::<E>(call, |thread, region| {
-            report(Event::SectionBegin, thread, region)
+            on_event(Event::SectionBegin, thread, region)
         });
     }
     result
@@ -144,7 +144,7 @@ pub unsafe extern "C-unwind" fn single<E: Entry>(
         after::<E>(call, E::after);
     } else if copies {
         after::<E>(call, |thread, region| {
-            report(Event::SingleExit, thread, region)
+            on_event(Event::SingleExit, thread, region)
         });
     } else {
         after::<E>(call, |_, _| pass_single());
@@ -189,8 +189,8 @@ pub(super) fn after<E: Row>(
         if E::OF.is_barrier()
             && let Some(single) = top_of(thread, RegionKind::Single)
         {
-            report(Event::ImplicitBarrierExit, thread, single);
-            report(Event::SingleExit, thread, single);
+            on_event(Event::ImplicitBarrierExit, thread, single);
+            on_event(Event::SingleExit, thread, single);
             return;
         }
         report_it(thread, region);

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 
 use profile::region_kind::RegionKind;
 
-use super::super::pomp::report;
+use super::super::pomp::on_event;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -221,12 +221,12 @@ macro_rules! rows {
 
                     #[inline(always)]
                     fn before(thread: &'static Thread, region: &'static Region) {
-                        $(report(Event::$before, thread, region);)*
+                        $(on_event(Event::$before, thread, region);)*
                     }
 
                     #[inline(always)]
                     fn after(thread: &'static Thread, region: &'static Region) {
-                        $(report(Event::$after, thread, region);)*
+                        $(on_event(Event::$after, thread, region);)*
                     }
                 }
             )+

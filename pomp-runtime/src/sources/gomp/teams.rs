@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 
-use super::super::boundary::event_of;
+use super::super::boundary::{Action, event_of};
 use super::super::own;
 use super::runtime::Runtime;
 use super::site::{self, Call};
@@ -19,7 +19,6 @@ use crate::measure::thread::Thread;
 type Body = unsafe extern "C-unwind" fn(*mut c_void);
 type Eight =
     unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize, usize, usize, usize) -> usize;
-type Report = fn(&'static Thread, &'static Region);
 
 /// The data that the members of a team get.
 #[derive(Clone, Copy)]
@@ -32,8 +31,8 @@ struct Launch {
     team: Option<&'static Team>,
     region: &'static Region,
     runtime: &'static Runtime,
-    before: Report,
-    after: Report,
+    before: Action,
+    after: Action,
 }
 
 /// Entries that return when the team is gone.

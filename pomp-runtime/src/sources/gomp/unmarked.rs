@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::super::pomp::report;
+use super::super::pomp::on_event;
 use crate::measure::clock::now;
 use crate::measure::frame::Frame;
 use crate::measure::region::Region;
@@ -33,7 +33,7 @@ pub(super) fn leave_loop(thread: &'static Thread) {
             .top()
             .is_some_and(|top| top.phase() == PseudoRegion::Body)
     {
-        report(Event::LoopExit, thread, region);
+        on_event(Event::LoopExit, thread, region);
     }
 }
 
@@ -67,9 +67,9 @@ pub(super) fn begin_barrier_of_single(thread: &'static Thread) {
         return;
     };
     if thread.top().map(Frame::phase) == Some(PseudoRegion::Body) {
-        report(Event::SingleEnd, thread, single);
+        on_event(Event::SingleEnd, thread, single);
     }
-    report(Event::ImplicitBarrierEnter, thread, single);
+    on_event(Event::ImplicitBarrierEnter, thread, single);
 }
 
 /// Ends the single construct on top, if there is one. For a thread that does not execute it, the
@@ -81,9 +81,9 @@ pub(super) fn leave_single(thread: &'static Thread) {
     let passed = PASSED.get();
     match top.phase() {
         PseudoRegion::Body => {
-            report(Event::SingleEnd, thread, single);
-            report(Event::SingleExit, thread, single);
+            on_event(Event::SingleEnd, thread, single);
+            on_event(Event::SingleExit, thread, single);
         }
-        _ => thread.report(Event::SingleExit, single, || passed),
+        _ => thread.on_event(Event::SingleExit, single, || passed),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::super::boundary::event_of;
-use super::super::pomp::report;
+use super::super::pomp::on_event;
 use super::abi::{self, BEGIN, Data, END, event, mutex, sync, work};
 use super::places::{region, region_or_unknown};
 use super::tasks;
@@ -230,7 +230,7 @@ fn end_of_workshare(begins: bool) {
         if let Some(PutOff { region, .. }) = PUT_OFF.take() {
             event_of(
                 |_| Some(region),
-                |thread, region| report(Event::ImplicitBarrierEnter, thread, region),
+                |thread, region| on_event(Event::ImplicitBarrierEnter, thread, region),
             );
         }
         return;
@@ -238,9 +238,9 @@ fn end_of_workshare(begins: bool) {
     event_of(
         |thread| thread.top()?.region().filter(|_| is_in_barrier(thread)),
         |thread, region| {
-            report(Event::ImplicitBarrierExit, thread, region);
+            on_event(Event::ImplicitBarrierExit, thread, region);
             if let Some(exit) = Event::behind_barrier(region.kind) {
-                report(exit, thread, region);
+                on_event(exit, thread, region);
             }
         },
     );

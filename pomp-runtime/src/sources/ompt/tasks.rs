@@ -9,7 +9,7 @@ use std::ffi::c_int;
 use profile::region_kind::RegionKind;
 
 use super::super::boundary::{event_of, thread_event};
-use super::super::pomp::{begin_created_task, report};
+use super::super::pomp::{begin_created_task, on_event};
 use super::abi::{self, Data, Dependence, depend};
 use super::links::{self, BEGUN};
 use super::places::{self, What};
@@ -41,7 +41,7 @@ pub(super) fn end_group(events: &[Event]) {
         |thread, region| {
             catch_up(thread);
             for event in events {
-                report(*event, thread, region);
+                on_event(*event, thread, region);
             }
         },
     );
@@ -101,9 +101,9 @@ pub(super) unsafe extern "C" fn task_create(
         |_| region,
         |thread, region| {
             catch_up(thread);
-            report(Event::TaskCreateEnter, thread, region);
+            on_event(Event::TaskCreateEnter, thread, region);
             let label = thread.trace_creation();
-            report(Event::TaskCreateExit, thread, region);
+            on_event(Event::TaskCreateExit, thread, region);
             label
         },
     );
@@ -163,7 +163,7 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
             |_| region.execution(),
             |thread, region| {
                 catch_up(thread);
-                report(Event::TaskEnd, thread, region);
+                on_event(Event::TaskEnd, thread, region);
             },
         );
     }

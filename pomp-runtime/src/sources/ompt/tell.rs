@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use profile::region_kind::RegionKind;
 
 use super::super::boundary::event_of;
-use super::super::pomp::report;
+use super::super::pomp::on_event;
 use super::places::region;
 use crate::measure::frame::Role;
 use crate::measure::region::Region;
@@ -36,7 +36,7 @@ thread_local! {
 #[inline(always)]
 pub(super) fn catch_up(thread: &'static Thread) {
     if let Some(PutOff { region, exit, at }) = PUT_OFF.take() {
-        thread.report(exit, region, || at);
+        thread.on_event(exit, region, || at);
     }
 }
 
@@ -48,7 +48,7 @@ pub(super) fn tell(region: Option<&'static Region>, events: &[Event]) {
         |thread, region| {
             catch_up(thread);
             for event in events {
-                report(*event, thread, region);
+                on_event(*event, thread, region);
             }
         },
     );
@@ -67,7 +67,7 @@ pub(super) fn tell_open(kind: RegionKind, events: &[Event]) {
         |thread, region| {
             catch_up(thread);
             for event in events {
-                report(*event, thread, region);
+                on_event(*event, thread, region);
             }
         },
     );
