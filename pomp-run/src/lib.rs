@@ -4,9 +4,12 @@
 //! Only the names are here. Each jumps to the shape that its row in the table asks for
 //! (`pomp::gomp`), and hands on the address to which the call returns. Only programs that are
 //! started in this way get these names: programs that are linked with `libpomp` never have them.
+//! The entries of LLVM's runtime are in `llvm`.
 
 #![cfg(target_arch = "x86_64")]
 #![allow(non_snake_case)] // The names are others'.
+
+mod llvm;
 
 use std::arch::naked_asm;
 use std::ffi::{c_char, c_int, c_uint, c_void};

@@ -35,25 +35,33 @@ pub enum Verdict {
     },
 }
 
-/// Programs of one file each below a folder, and where what they include is.
+/// Programs of one file each below a folder, in the language of a compiler, and where what they
+/// include is.
 #[must_use]
-pub fn programs(suite: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+pub fn programs(suite: &Path, compiler: &Compiler) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (sources_end, begin): (&[&str], &str) = match compiler.wrapper().0 {
+        "rompfc" => (&["f90", "F90", "f95"], "program "),
+        _ => (&["c", "cc", "cpp"], "main"),
+    };
     let (mut sources, mut headers, mut open) = (Vec::new(), Vec::new(), vec![suite.to_owned()]);
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
             match path.extension().and_then(|extension| extension.to_str()) {
                 _ if path.is_dir() => open.push(path),
-                Some("c" | "cc" | "cpp") => sources.push(path),
+                Some(end) if sources_end.contains(&end) => sources.push(path),
                 Some("h" | "hpp" | "inc") => headers.push(folder.clone()),
                 _ => {}
             }
         }
     }
-    let has_main = |path: &PathBuf| {
-        std::fs::read(path).is_ok_and(|text| String::from_utf8_lossy(&text).contains("main"))
+    let is_whole = |path: &PathBuf| {
+        std::fs::read(path).is_ok_and(|text| {
+            let text = String::from_utf8_lossy(&text).to_ascii_lowercase();
+            text.contains(begin)
+        })
     };
-    sources.retain(has_main);
+    sources.retain(is_whole);
     sources.sort();
     headers.sort();
     headers.dedup();
@@ -213,9 +221,13 @@ impl Trial<'_> {
 
     /// Reads the profile that a run left, and removes it.
     fn profile(&self, name: &str) -> Option<Profile> {
-        let path = self.folder.path().join(format!("{name}.0.romp.json"));
-        let profile = profile::load::load(&path).ok();
-        let _ = std::fs::remove_file(path);
+        let [json, report] =
+            ["json", "txt"].map(|end| self.folder.path().join(format!("{name}.0.romp.{end}")));
+        let profile = profile::load::load(&json).ok();
+        // The next run takes this number only if all files with it are gone.
+        for file in [json, report] {
+            let _ = std::fs::remove_file(file);
+        }
         profile
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
 
 /// The construct whose body begins at a line.
 pub(super) fn of_body(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
-    match at_directive(all, kind, None, line) {
+    match at_directive(all, kind, None, (line, None)) {
         Found::Near if !is_directive(all, line) => around(all, kind, line),
         found => found,
     }
@@ -105,23 +105,29 @@ fn is_directive(all: &[Descriptor], line: u32) -> bool {
     lines.any(|lines| lines.contains(&line))
 }
 
-/// The construct of a kind whose directive is at a line, if there is exactly one. For a lock it
-/// is the call of the routine.
+/// The construct of a kind whose directive is at a line, if there is exactly one, or exactly one at
+/// this column. For a lock it is the call of the routine.
 pub(super) fn at_directive(
     all: &[Descriptor],
     kind: RegionKind,
     routine: Option<&str>,
-    line: u32,
+    (line, column): (u32, Option<u32>),
 ) -> Found {
     let is_there = |construct: &Descriptor| {
         construct.kind().is_some_and(|it| may_be(kind, it))
             && (kind != RegionKind::Lock || construct.name.as_deref() == routine)
             && (construct.begin.first..=construct.begin.last).contains(&line)
     };
-    let mut found = all.iter().enumerate().filter(|(_, one)| is_there(one));
-    match (found.next(), found.next()) {
-        (Some((number, _)), None) => Found::Certain(number),
-        _ => Found::Near,
+    let found: Vec<usize> = (0..all.len())
+        .filter(|number| is_there(&all[*number]))
+        .collect();
+    let at_column = |number: &&usize| Some(all[**number].column) == column;
+    match found[..] {
+        [number] => Found::Certain(number),
+        _ => match found.iter().filter(at_column).collect::<Vec<_>>()[..] {
+            [number] => Found::Certain(*number),
+            _ => Found::Near,
+        },
     }
 }
 

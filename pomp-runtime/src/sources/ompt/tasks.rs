@@ -19,6 +19,7 @@ use profile::event::Event;
 
 const TASKLOOP: What = ("taskloop", 0);
 const TASKGROUP: What = ("taskgroup", 0);
+const TASK: What = ("task", 0);
 
 /// A group begins: the user's, that of a loop which makes tasks, or one that the runtime opens for
 /// reductions and that is not in the program.
@@ -65,7 +66,7 @@ fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
 const BEGUN: u64 = 1;
 
 pub(super) unsafe extern "C" fn task_create(
-    _parent: Data,
+    parent: Data,
     _frame: Address,
     task: Data,
     flags: c_int,
@@ -80,14 +81,11 @@ pub(super) unsafe extern "C" fn task_create(
     if flags & abi::EXPLICIT_TASK == 0 {
         return;
     }
-    let of_loop = places::is_inside(TASKLOOP, address.addr())
-        .then(|| {
-            event_of(
-                |thread| open(thread, RegionKind::Taskloop),
-                |_, region| region,
-            )
-        })
-        .flatten();
+    let of_loop = match places::is_inside(TASKLOOP, address.addr()) {
+        // SAFETY: the runtime gives a place that we have filled, or none.
+        true => loop_that_makes_tasks().or_else(|| unsafe { loop_of_part(parent, address) }),
+        false => None,
+    };
     if let Some(region) = of_loop {
         *kept = std::ptr::from_ref(region).expose_provenance() as u64;
         return;
@@ -102,6 +100,25 @@ pub(super) unsafe extern "C" fn task_create(
     if let Some(region) = region {
         *kept = std::ptr::from_ref(region).expose_provenance() as u64;
     }
+}
+
+fn loop_that_makes_tasks() -> Option<&'static Region> {
+    event_of(
+        |thread| open(thread, RegionKind::Taskloop),
+        |_, region| region,
+    )
+}
+
+/// The loop of which a task is a part. The runtime may let such a task make tasks of a part of its
+/// iterations. The user's tasks that it makes have places of their own.
+///
+/// # Safety
+/// As for [`region_of_task`].
+unsafe fn loop_of_part(parent: Data, address: Address) -> Option<&'static Region> {
+    // SAFETY: as the caller promises.
+    let region = unsafe { region_of_task(parent) }?;
+    let is_user_s = places::is_stated(TASK, address.addr());
+    (region.kind == RegionKind::Taskloop && !is_user_s).then_some(region)
 }
 
 /// The region of an explicit task, from what is kept for it.
