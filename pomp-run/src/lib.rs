@@ -103,11 +103,6 @@ extern "C" fn romp_run_get_level() -> i32 {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn romp_run_get_num_threads() -> i32 {
-    gomp::asked::num_threads()
-}
-
-#[unsafe(no_mangle)]
 extern "C" fn romp_run_get_team_size(level: i32) -> i32 {
     gomp::asked::team_size(level)
 }

@@ -194,19 +194,31 @@ pub(super) fn of_calls(
         .all(|pair| calls[pair[0]].line <= calls[pair[1]].line);
     if !may_be_more && rise && places.len() == calls.len() {
         let mut found = vec![Found::Near; calls.len()];
-        for (call, place) in order.into_iter().zip(places) {
-            found[call] = place.found();
+        for (call, place) in order.iter().zip(places) {
+            found[*call] = place.found();
         }
         return found;
     }
-    let found: Vec<Found> = calls
-        .iter()
-        .map(|call| at_line(&places, call.line))
-        .collect();
+    let found = calls.iter().map(|call| at_line(&places, call.line));
+    let found = each_end_once(found.collect(), &order);
     match may_be_more {
         true => found,
         false => with_the_last(found, &places),
     }
+}
+
+/// The barriers at the ends of several constructs may have the line of the first one. Only the
+/// first of them is certain.
+fn each_end_once(mut found: Vec<Found>, order: &[usize]) -> Vec<Found> {
+    let mut ended = Vec::new();
+    for call in order {
+        match found[*call] {
+            Found::EndOf(construct) if ended.contains(&construct) => found[*call] = Found::Near,
+            Found::EndOf(construct) => ended.push(construct),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// If all calls but one have places of their own, the remaining call gets the remaining place.
@@ -473,6 +485,11 @@ mod tests {
         assert_eq!(
             find(RegionKind::Barrier, &[16, 30]),
             [Found::Near, Found::Certain(6)]
+        );
+        // The ends of the loop and of a later construct may have the line of the loop.
+        assert_eq!(
+            find(RegionKind::Barrier, &[14, 14]),
+            [Found::EndOf(2), Found::Near]
         );
         // One call's line fits no place, but only one place is left.
         assert_eq!(

@@ -195,8 +195,8 @@ pub mod asked {
     }
 
     /// `omp_get_num_threads`; 1 without a runtime.
-    #[must_use]
-    pub extern "C" fn num_threads() -> c_int {
-        FIRST.get().map_or(1, |runtime| (runtime.num_threads)())
+    pub(in super::super) fn num_threads() -> usize {
+        let number = FIRST.get().map_or(1, |runtime| (runtime.num_threads)());
+        usize::try_from(number).unwrap_or(1)
     }
 }
