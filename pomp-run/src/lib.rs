@@ -4,9 +4,12 @@
 //! Only the names are here. Each jumps to the shape that its row in the table asks for
 //! (`pomp::gomp`), and hands on the address to which the call returns. Only programs that are
 //! started in this way get these names: programs that are linked with `libpomp` never have them.
+//! The entries of LLVM's runtime are in `llvm`.
 
 #![cfg(target_arch = "x86_64")]
 #![allow(non_snake_case)] // The names are others'.
+
+mod llvm;
 
 use std::arch::naked_asm;
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -97,11 +100,6 @@ extern "C" fn romp_run_stand_back() {
 #[unsafe(no_mangle)]
 extern "C" fn romp_run_get_level() -> i32 {
     gomp::asked::level()
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn romp_run_get_num_threads() -> i32 {
-    gomp::asked::num_threads()
 }
 
 #[unsafe(no_mangle)]

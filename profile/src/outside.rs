@@ -173,6 +173,26 @@ pub const ROWS: &[Row] = &[
         ),
     },
     Row {
+        construct: "executing tasks of a `taskloop`",
+        kinds: &[K::TaskExec],
+        gnu: SEEN,
+        ompt: view(
+            Counted::More,
+            "seen; a few more, by which the runtime divides a long loop",
+            &[],
+        ),
+    },
+    Row {
+        construct: "`taskwait depend`",
+        kinds: &[K::Taskwait],
+        gnu: SEEN,
+        ompt: view(
+            Counted::Less,
+            "where the runtime reports it",
+            &["taskwait with depend, where the runtime does not report it"],
+        ),
+    },
+    Row {
         construct: "a barrier behind `single`, with one thread",
         kinds: &[K::Barrier],
         gnu: view(Counted::Otherwise, "is taken for that at its end", &[]),
@@ -216,7 +236,11 @@ pub const ROWS: &[Row] = &[
             "`loop` by the barrier at its end; `distribute` not",
             &["distribute"],
         ),
-        ompt: view(Counted::Less, "as `for`", &[]),
+        ompt: view(
+            Counted::Less,
+            "as `for`, where the compiler makes one of it",
+            &[],
+        ),
     },
     Row {
         construct: "`target`, `target update`",

@@ -51,7 +51,7 @@ fn table() -> Outcome<bool> {
         let suite = std::fs::canonicalize(&suite).map_err(|e| e.to_string())?;
         match suite.is_dir() {
             true => {
-                let (sources, includes) = programs(&suite);
+                let (sources, includes) = programs(&suite, &compiler);
                 all.extend(sources.into_iter().map(|source| (source, includes.clone())));
             }
             false => all.push((suite, Vec::new())),

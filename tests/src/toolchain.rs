@@ -84,6 +84,14 @@ impl Compiler {
         !self.command().starts_with("flang")
     }
 
+    /// Whether its programs call LLVM's runtime.
+    #[must_use]
+    pub fn is_llvm(&self) -> bool {
+        ["clang", "flang"]
+            .iter()
+            .any(|name| self.command().starts_with(name))
+    }
+
     /// Its name without the folder.
     fn command(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or_default()

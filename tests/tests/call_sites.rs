@@ -53,8 +53,7 @@ fn of_gcc() {
 
 #[test]
 fn of_clang() {
-    // 91 % are mapped without doubt; for the rest a place is named as near.
-    calls_are_of_their_directives("clang", PROGRAMS, 90.0);
+    calls_are_of_their_directives("clang", PROGRAMS, 95.0);
 }
 
 #[test]

@@ -187,6 +187,8 @@ fn traps_do_no_harm() {
     for compiler in COMPILERS {
         let folder = ProgramFolder::new();
         for (name, expected) in [
+            ("asks", Some((K::Parallel, 3))),
+            ("nowait_loop", Some((K::Loop, 3))),
             ("detach", Some((K::TaskExec, 2))),
             ("reductions", Some((K::Parallel, 8))),
             ("nested", None),

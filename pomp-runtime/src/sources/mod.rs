@@ -4,6 +4,8 @@
 mod boundary;
 mod by_address;
 #[cfg(not(test))]
+mod called;
+#[cfg(not(test))]
 mod chunk_requests;
 mod chunks;
 mod collector;

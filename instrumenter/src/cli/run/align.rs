@@ -94,7 +94,7 @@ pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
 
 /// The construct whose body begins at a line.
 pub(super) fn of_body(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
-    match at_directive(all, kind, None, line) {
+    match at_directive(all, kind, None, (line, None)) {
         Found::Near if !is_directive(all, line) => around(all, kind, line),
         found => found,
     }
@@ -105,23 +105,29 @@ fn is_directive(all: &[Descriptor], line: u32) -> bool {
     lines.any(|lines| lines.contains(&line))
 }
 
-/// The construct of a kind whose directive is at a line, if there is exactly one. For a lock it
-/// is the call of the routine.
+/// The construct of a kind whose directive is at a line, if there is exactly one, or exactly one at
+/// this column. For a lock it is the call of the routine.
 pub(super) fn at_directive(
     all: &[Descriptor],
     kind: RegionKind,
     routine: Option<&str>,
-    line: u32,
+    (line, column): (u32, Option<u32>),
 ) -> Found {
     let is_there = |construct: &Descriptor| {
         construct.kind().is_some_and(|it| may_be(kind, it))
             && (kind != RegionKind::Lock || construct.name.as_deref() == routine)
             && (construct.begin.first..=construct.begin.last).contains(&line)
     };
-    let mut found = all.iter().enumerate().filter(|(_, one)| is_there(one));
-    match (found.next(), found.next()) {
-        (Some((number, _)), None) => Found::Certain(number),
-        _ => Found::Near,
+    let found: Vec<usize> = (0..all.len())
+        .filter(|number| is_there(&all[*number]))
+        .collect();
+    let at_column = |number: &&usize| Some(all[**number].column) == column;
+    match found[..] {
+        [number] => Found::Certain(number),
+        _ => match found.iter().filter(at_column).collect::<Vec<_>>()[..] {
+            [number] => Found::Certain(*number),
+            _ => Found::Near,
+        },
     }
 }
 
@@ -188,19 +194,31 @@ pub(super) fn of_calls(
         .all(|pair| calls[pair[0]].line <= calls[pair[1]].line);
     if !may_be_more && rise && places.len() == calls.len() {
         let mut found = vec![Found::Near; calls.len()];
-        for (call, place) in order.into_iter().zip(places) {
-            found[call] = place.found();
+        for (call, place) in order.iter().zip(places) {
+            found[*call] = place.found();
         }
         return found;
     }
-    let found: Vec<Found> = calls
-        .iter()
-        .map(|call| at_line(&places, call.line))
-        .collect();
+    let found = calls.iter().map(|call| at_line(&places, call.line));
+    let found = each_end_once(found.collect(), &order);
     match may_be_more {
         true => found,
         false => with_the_last(found, &places),
     }
+}
+
+/// The barriers at the ends of several constructs may have the line of the first one. Only the
+/// first of them is certain.
+fn each_end_once(mut found: Vec<Found>, order: &[usize]) -> Vec<Found> {
+    let mut ended = Vec::new();
+    for call in order {
+        match found[*call] {
+            Found::EndOf(construct) if ended.contains(&construct) => found[*call] = Found::Near,
+            Found::EndOf(construct) => ended.push(construct),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// If all calls but one have places of their own, the remaining call gets the remaining place.
@@ -467,6 +485,11 @@ mod tests {
         assert_eq!(
             find(RegionKind::Barrier, &[16, 30]),
             [Found::Near, Found::Certain(6)]
+        );
+        // The ends of the loop and of a later construct may have the line of the loop.
+        assert_eq!(
+            find(RegionKind::Barrier, &[14, 14]),
+            [Found::EndOf(2), Found::Near]
         );
         // One call's line fits no place, but only one place is left.
         assert_eq!(

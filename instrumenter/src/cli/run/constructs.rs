@@ -12,17 +12,8 @@ use profile::region_kind::RegionKind;
 
 use super::align::{self, Call, Found, Of, Scope};
 use super::folding::{self, Meaning};
-use super::machine::{self, Machine};
+use super::module::{Frame, Module};
 use super::sources::{Compiled, Sources};
-
-/// A function at some address, either inlined into another one or with code of its own.
-#[derive(Clone, Debug, PartialEq)]
-struct Frame {
-    /// Its name in the debug information or in the symbol table.
-    function: String,
-    file: String,
-    line: u32,
-}
 
 /// A region whose construct is looked for.
 #[derive(Debug)]
@@ -31,6 +22,8 @@ struct Wanted {
     code: Code,
     /// The functions at its address, innermost first.
     frames: Vec<Frame>,
+    /// Whether the compiler stated its place.
+    is_stated: bool,
 }
 
 /// Functions made from the bodies of constructs. The key is module and name, the value the file
@@ -65,15 +58,23 @@ pub(super) fn locate(profile: &mut Profile) {
         if before != region.name {
             names.extend(before.zip(region.name.clone()));
         }
-        let code = module.call(region, code);
-        let frames = module.frames(&code);
-        if let Some(frame) = frames.first() {
+        let (code, frames) = match module.stated(region) {
+            Some(frame) => (code, vec![frame]),
+            None => {
+                let code = module.call(region, code);
+                let frames = module.frames(&code);
+                (code, frames)
+            }
+        };
+        let is_stated = region.begin[0] > 0;
+        if let Some(frame) = frames.first().filter(|_| !is_stated) {
             place_near(region, frame, &frames);
         }
         wanted.push(Wanted {
             region: index,
             code,
             frames,
+            is_stated,
         });
     }
     let compiled = compiled(&wanted, &modules, &mut sources);
@@ -95,7 +96,7 @@ pub(super) fn locate(profile: &mut Profile) {
     let is_gnu = profile.run.runtimes.iter().all(is_gnu);
     let (by_order, by_line): (Vec<Wanted>, Vec<Wanted>) = wanted.into_iter().partition(|one| {
         let module = modules.get(&one.code.module);
-        module.and_then(Module::is_gnu).unwrap_or(is_gnu)
+        !one.is_stated && module.and_then(Module::is_gnu).unwrap_or(is_gnu)
     });
     let bodies = find_bodies(profile, &by_order, &mut sources);
     find_calls(profile, &by_order, &bodies, &mut sources, &mut meanings);
@@ -168,88 +169,6 @@ fn name_critical(region: &mut Region, module: Option<&Loader>) {
     };
 }
 
-/// The readable contents of a measured program or library.
-#[derive(Default)]
-struct Module {
-    lines: Option<Loader>,
-    machine: Option<Machine>,
-}
-
-impl Module {
-    fn open(path: &Path) -> Self {
-        Self {
-            lines: Loader::new(path).ok(),
-            machine: Machine::open(path),
-        }
-    }
-
-    /// Whether its calls are those of GCC's runtime; none if they don't show it.
-    fn is_gnu(&self) -> Option<bool> {
-        let machine = self.machine.as_ref()?;
-        match (machine.calls("GOMP_"), machine.calls("__kmpc_")) {
-            (true, false) => Some(true),
-            (false, true) => Some(false),
-            _ => None,
-        }
-    }
-
-    /// The place of a call. If the call was the last act of its function, it returned to the
-    /// caller of that function; then the jump is looked up.
-    fn call(&self, region: &Region, code: Code) -> Code {
-        let is_body = self.is_gnu() != Some(false) && align::has_function(region.kind);
-        let Some(machine) = self.machine.as_ref().filter(|_| !is_body) else {
-            return code;
-        };
-        let entries = machine::entries(region.kind, region.name.as_deref());
-        let mut jumps = machine.tail_calls(code.offset + 1, &entries);
-        if jumps.is_empty() {
-            jumps = machine.last_acts(code.offset, &entries);
-        }
-        let jumps = jumps.into_iter().map(|offset| Code {
-            offset,
-            ..code.clone()
-        });
-        // Copies of one call at the same place are equivalent.
-        let mut jumps = jumps.map(|jump| (self.frames(&jump), jump));
-        match jumps.next() {
-            Some((place, jump)) if jumps.all(|(other, _)| other == place) => jump,
-            _ => code,
-        }
-    }
-
-    /// The functions at an address, or the symbol there.
-    fn frames(&self, code: &Code) -> Vec<Frame> {
-        let Some(lines) = &self.lines else {
-            return Vec::new();
-        };
-        let mut found = Vec::new();
-        let symbol = lines.find_symbol(code.offset).unwrap_or_default();
-        if let Ok(mut frames) = lines.find_frames(code.offset) {
-            while let Ok(Some(frame)) = frames.next() {
-                let location = frame.location.as_ref();
-                let name = frame.function.as_ref();
-                let name = name.and_then(|name| Some(name.raw_name().ok()?.into_owned()));
-                found.push(Frame {
-                    function: name.unwrap_or_else(|| symbol.to_owned()),
-                    file: location
-                        .and_then(|it| it.file)
-                        .unwrap_or_default()
-                        .to_owned(),
-                    line: location.and_then(|it| it.line).unwrap_or(0),
-                });
-            }
-        }
-        if found.is_empty() && !symbol.is_empty() {
-            found.push(Frame {
-                function: symbol.to_owned(),
-                file: String::new(),
-                line: 0,
-            });
-        }
-        found
-    }
-}
-
 /// Sets the place of a region from what is known without the source.
 fn place_near(region: &mut Region, frame: &Frame, frames: &[Frame]) {
     let outermost = frames.last().map_or("", |frame| &frame.function);
@@ -300,7 +219,8 @@ fn find_by_lines(
             let constructs = sources.of(&frame.file);
             let at = |kind| {
                 let name = region.name.as_deref();
-                align::at_directive(&constructs.all, kind, name, frame.line)
+                let column = one.is_stated.then_some(region.column);
+                align::at_directive(&constructs.all, kind, name, (frame.line, column))
             };
             let at_line = match at(region.kind) {
                 // LLVM's runtime opens a group around such a loop.

@@ -4,6 +4,7 @@
 //! program      what is to be run, and why it can't be measured
 //! preload      the library that is loaded before it, and the list of profiles
 //! constructs   which construct of the source each region is, when the program has ended
+//! module       what the program or a library says of the places of calls
 //! machine      which instruction a call is that has no place of its own
 //! ```
 
@@ -11,6 +12,7 @@ mod align;
 mod constructs;
 mod folding;
 mod machine;
+mod module;
 mod preload;
 pub(super) mod program;
 mod sources;

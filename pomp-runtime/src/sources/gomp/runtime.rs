@@ -1,15 +1,12 @@
 //! The OpenMP runtimes in this process, and which of them a module calls.
 //!
-//! A module calls the runtime that the dynamic linker would have found for it without Romp. The
-//! linker looks first in the program and the libraries that it was started with, and then in the
-//! libraries that the module itself asked for: no other module finds a library that was loaded for
-//! a plugin alone. All functions of a runtime are looked up when its first caller is met. So none
-//! of its threads waits later for a library that is being loaded, whose constructors may in turn
-//! wait for these threads.
+//! A module calls the runtime that the dynamic linker would have found for it without Romp
+//! (`called`). All functions of a runtime are looked up when its first caller is met. So none of
+//! its threads waits later for a library that is being loaded, whose constructors may in turn wait
+//! for these threads.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, c_int, c_void};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CStr, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -17,7 +14,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use profile::model::Run;
 use profile::outside::Interface;
 
-use super::super::uninstrumented;
+use super::super::{called, uninstrumented};
 use super::table::NAMES;
 use crate::measure::dynamic;
 use crate::measure::facts;
@@ -123,29 +120,12 @@ const ROUTINE: &CStr = c"omp_get_thread_num";
 
 /// The file of the runtime that a module calls, and the address at which it is loaded.
 fn called_by(path: &Path) -> Option<(PathBuf, usize)> {
-    // SAFETY: the names are C strings, and the handle is one of the loader's.
-    let found = unsafe {
-        let found = libc::dlsym(libc::RTLD_NEXT, ROUTINE.as_ptr());
-        match found.is_null() {
-            true => libc::dlsym(loaded(path)?, ROUTINE.as_ptr()),
-            false => found,
-        }
-    };
-    (!found.is_null()).then(|| modules::of(found.addr()))?
-}
-
-/// The loader's handle for a file that it has loaded.
-fn loaded(path: &Path) -> Option<*mut c_void> {
-    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    // SAFETY: the path is a C string. The call loads nothing new. A library that serves the
-    // program is never unloaded from then on, since we keep its functions.
-    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    (!handle.is_null()).then_some(handle)
+    modules::of(called::by(path, ROUTINE)?.addr())
 }
 
 impl Runtime {
     fn open(path: PathBuf, base: usize) -> Option<Self> {
-        let handle = loaded(&path)?;
+        let handle = called::loaded(&path)?;
         // SAFETY: the handle is the loader's, the name a C string.
         let address = |name: &CStr| unsafe { libc::dlsym(handle, name.as_ptr()) };
         let ask = |name: &CStr| -> Option<Ask> {
@@ -215,8 +195,8 @@ pub mod asked {
     }
 
     /// `omp_get_num_threads`; 1 without a runtime.
-    #[must_use]
-    pub extern "C" fn num_threads() -> c_int {
-        FIRST.get().map_or(1, |runtime| (runtime.num_threads)())
+    pub(in super::super) fn num_threads() -> usize {
+        let number = FIRST.get().map_or(1, |runtime| (runtime.num_threads)());
+        usize::try_from(number).unwrap_or(1)
     }
 }

@@ -11,15 +11,15 @@ use profile::model::Code;
 use profile::region_kind::RegionKind;
 
 use super::super::by_address::{self, Book, Table};
-use super::super::own;
 use super::super::task_functions::TaskFunction;
+use super::super::{called, own};
 use super::runtime::{self, Runtime};
 use super::table::Of;
 use super::table::row::Row;
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
 use crate::measure::shared::{SharedRef, leak};
-use crate::measure::{errno, message, modules};
+use crate::measure::{errno, modules};
 
 /// A call that was met before.
 #[derive(Debug)]
@@ -105,29 +105,48 @@ impl Site {
     }
 }
 
-#[cold]
-#[inline(never)]
-fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) -> Call {
-    errno::keep(|| {
-        let place = modules::of(address);
-        let (path, base) = place.clone().unwrap_or_default();
-        let Some(runtime) = runtime::of_module(&path, base) else {
-            cannot_call(name);
-        };
-        let Some(function) = runtime.function(entry & !UNPLACED) else {
-            cannot_call(name);
-        };
-        let mut call = Call {
+impl Call {
+    fn unmeasured(function: usize) -> Self {
+        Self {
             function,
             runtime: None,
             region: None,
             body: None,
+        }
+    }
+}
+
+/// Whether there is memory for what is kept of a call, and for finding it.
+fn is_memory_there() -> bool {
+    const BYTES: usize = 1 << 15;
+    Vec::<u8>::new().try_reserve_exact(BYTES).is_ok()
+}
+
+#[cold]
+#[inline(never)]
+fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) -> Call {
+    errno::keep(|| {
+        // Without memory, nothing is measured, but the call reaches its function.
+        if !is_memory_there()
+            && let Some(function) = called::by_all(name)
+        {
+            return Call::unmeasured(function.addr());
+        }
+        let place = modules::of(address);
+        let (path, base) = place.clone().unwrap_or_default();
+        let runtime = runtime::of_module(&path, base);
+        let known = runtime.and_then(|runtime| runtime.function(entry & !UNPLACED));
+        // Without memory for what is kept of the runtime, the call reaches it all the same.
+        let asked = || called::by(&path, name).map(|function| function.addr());
+        let Some(function) = known.or_else(asked) else {
+            called::cannot_call(name);
+        };
+        let mut call = Call::unmeasured(function);
+        let Some(runtime) = runtime.filter(|_| place.is_some()) else {
+            return call;
         };
         // Events that the runtime reports itself are not reported twice. Locks are an exception:
         // for a lock the runtime would report a place in this library as the place of the call.
-        if place.is_none() {
-            return call;
-        }
         if runtime.tells() && !is_lock(of) {
             enter(entry, address, call);
             return call;
@@ -226,12 +245,4 @@ fn enter(entry: usize, address: usize, call: Call) {
     site.runtime.set(call.runtime);
     site.body.set(call.body);
     book.enter((address, entry), site, &TABLE);
-}
-
-/// Ends the program as the dynamic linker does if a called function is defined nowhere.
-#[cold]
-fn cannot_call(name: &CStr) -> ! {
-    let name = name.to_string_lossy();
-    message::say(&format!("symbol lookup error: undefined symbol: {name}"));
-    std::process::exit(127);
 }

@@ -108,9 +108,9 @@ unsafe extern "C" fn parallel_begin(
     }
 }
 
-unsafe extern "C" fn parallel_end(parallel: Data, _task: Data, flags: c_int, address: Address) {
+unsafe extern "C" fn parallel_end(parallel: Data, _task: Data, flags: c_int, _address: Address) {
     if flags & abi::LEAGUE != 0 {
-        return tell_at("teams", address, &[Event::TeamsExit]);
+        return tell_open(RegionKind::Teams, &[Event::TeamsExit]);
     }
     // SAFETY: the runtime gives the place that we filled.
     if unsafe { *parallel } == 0 {
@@ -185,13 +185,19 @@ unsafe extern "C" fn sync_region(
     address: Address,
 ) {
     let begins = endpoint == BEGIN;
-    let pick = |begin: Event, end: Event| [if begins { begin } else { end }];
+    // Other calls may have been made in the meantime, by tasks: the region is known, its place no
+    // more.
+    let wait = |what, kind, enter: Event, exit: Event| match begins {
+        true => tell_at(what, address, &[enter]),
+        false => tell_open(kind, &[exit]),
+    };
     match kind {
         sync::BARRIER | sync::BARRIER_EXPLICIT => {
-            tell_at(
+            wait(
                 "barrier",
-                address,
-                &pick(Event::BarrierEnter, Event::BarrierExit),
+                RegionKind::Barrier,
+                Event::BarrierEnter,
+                Event::BarrierExit,
             );
         }
         sync::IMPLICIT_WORKSHARE => end_of_workshare(begins),
@@ -202,10 +208,11 @@ unsafe extern "C" fn sync_region(
         }
         sync::BARRIER_IMPLICIT => end_of_workshare(begins),
         sync::TASKWAIT => {
-            tell_at(
+            wait(
                 "taskwait",
-                address,
-                &pick(Event::TaskwaitEnter, Event::TaskwaitExit),
+                RegionKind::Taskwait,
+                Event::TaskwaitEnter,
+                Event::TaskwaitExit,
             );
         }
         sync::TASKGROUP if begins => tasks::begin_group(address),

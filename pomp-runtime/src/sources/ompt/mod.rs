@@ -9,13 +9,18 @@
 //! links      what is kept of a task that is traced
 //! tell       events to the measurement; ends that are put off
 //! places     regions by where the runtime was called from
+//! stated     the place that a compiler states for a call
+//! entries    the entries that note it, in front of the runtime's own
 //! ```
 
 mod abi;
+#[cfg(target_arch = "x86_64")]
+pub mod entries;
 mod events;
 mod links;
 mod places;
 mod start;
+mod stated;
 mod tasks;
 mod tell;
 

@@ -8,7 +8,7 @@
 //! address that the runtime keeps for the first thread. If the first thread then enters a
 //! worksharing construct, the place of its region is unknown.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use profile::descriptor::{Descriptor, SourceLines};
@@ -17,6 +17,7 @@ use profile::region_kind::RegionKind;
 
 use super::super::boundary::event_of;
 use super::super::by_address::{self, Book, Table};
+use super::stated::{self, Place};
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
 use crate::measure::shared::{SharedRef, leak};
@@ -54,8 +55,18 @@ struct CodePlace {
     address: usize,
     what: What,
     region: SharedRef<Region>,
-    /// Whether the address is in the runtime.
-    is_inside: bool,
+    known: Known,
+}
+
+/// What is known of a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Its region.
+    Region,
+    /// The address is in the runtime.
+    Inside,
+    /// The compiler stated nothing.
+    Nothing,
 }
 
 impl by_address::Known for CodePlace {
@@ -75,7 +86,11 @@ static BOOK: Mutex<Book<(usize, What), CodePlace>> = Mutex::new(Book::new());
 /// The code that called the runtime.
 enum Caller {
     Program(Code),
+    /// The compiler stated the place.
+    Stated(Code, Place),
     Runtime,
+    /// The compiler stated nothing.
+    Silent,
     /// The runtime gave no address.
     Unknown,
 }
@@ -95,34 +110,80 @@ pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
 #[inline(always)]
 pub(super) fn region_or_unknown(what: What, address: usize) -> Option<&'static Region> {
     let place = find(what, address)?;
-    match place.is_inside {
-        false => place.region.get(),
-        true => last_act(what),
+    match place.known {
+        Known::Inside => last_act(what),
+        _ => place.region.get(),
     }
 }
 
 /// Whether a call returns into the runtime.
 #[inline(always)]
 pub(super) fn is_inside(what: What, address: usize) -> bool {
-    address != 0 && find(what, address).is_some_and(|place| place.is_inside)
+    let place = (address != 0).then(|| by_address(what, address)).flatten();
+    place.is_some_and(|place| place.known == Known::Inside)
+}
+
+/// Whether the compiler stated the place of a call.
+pub(super) fn is_stated(what: What, address: usize) -> bool {
+    by_record(what, address).is_some()
+}
+
+/// What is known of a call by the place that was stated for it, or else by its address.
+#[inline(always)]
+fn find(what: What, address: usize) -> Option<&'static CodePlace> {
+    by_record(what, address).or_else(|| by_address(what, address))
 }
 
 #[inline(always)]
-fn find(what: What, address: usize) -> Option<&'static CodePlace> {
+fn by_record(what: What, address: usize) -> Option<&'static CodePlace> {
+    let record = stated::record(address);
+    if record == 0 {
+        return None;
+    }
+    let place = find_at(what, record, || stated_at(record, address))?;
+    (place.known != Known::Nothing).then_some(place)
+}
+
+#[inline(always)]
+fn by_address(what: What, address: usize) -> Option<&'static CodePlace> {
+    find_at(what, address, || match modules::of(address) {
+        None if address == 0 => Some(Caller::Unknown),
+        None => None,
+        Some((_, base)) if is_runtime(base) => Some(Caller::Runtime),
+        Some((module, base)) => Some(Caller::Program(code(&module, base, address))),
+    })
+}
+
+#[inline(always)]
+fn find_at(
+    what: What,
+    address: usize,
+    caller: impl FnOnce() -> Option<Caller>,
+) -> Option<&'static CodePlace> {
     let is_it = |place: &CodePlace| std::ptr::eq(place.what.0, what.0) && place.what == what;
-    match TABLE.find(address, is_it) {
-        Some(place) => Some(place),
-        None => read(what, address, || match modules::of(address) {
-            None if address == 0 => Some(Caller::Unknown),
-            None => None,
-            Some((_, base)) if is_runtime(base) => Some(Caller::Runtime),
-            Some((module, base)) => Some(Caller::Program(Code {
-                module: module.to_string_lossy().into_owned(),
-                // The return address may be that of the next line.
-                offset: address.wrapping_sub(base + 1) as u64,
-                symbol: None,
-            })),
-        }),
+    TABLE
+        .find(address, is_it)
+        .or_else(|| read(what, address, caller))
+}
+
+/// The call for which a record was passed. Its address is not in the module of its directive if it
+/// was the last act of a function: then the record's own address is taken.
+fn stated_at(record: usize, address: usize) -> Option<Caller> {
+    let place = stated::place(record);
+    let (Some(place), Some((module, base))) = (place, modules::of(record)) else {
+        return Some(Caller::Silent);
+    };
+    let is_near = modules::of(address).is_some_and(|(_, of)| of == base);
+    let address = if is_near { address } else { record + 1 };
+    Some(Caller::Stated(code(&module, base, address), place))
+}
+
+/// The code of the call that returns to an address, which may be that of the next line.
+fn code(module: &Path, base: usize, address: usize) -> Code {
+    Code {
+        module: module.to_string_lossy().into_owned(),
+        offset: address.wrapping_sub(base + 1) as u64,
+        symbol: None,
     }
 }
 
@@ -160,21 +221,33 @@ fn executed(thread: &'static Thread, what: What) -> Option<&'static Region> {
 /// The descriptor of a region by the code that called the runtime for it; none if that code is the
 /// runtime's own.
 fn descriptor(what: What, caller: Caller) -> Option<Descriptor> {
-    let (code, file) = match caller {
-        Caller::Runtime => return None,
-        Caller::Program(code) => (Some(code), String::new()),
-        Caller::Unknown => (None, UNKNOWN.to_owned()),
-    };
-    Some(Descriptor {
+    let descriptor = Descriptor {
         region_type: what.0.to_owned(),
         name: (what.1 != 0).then(|| format!("?{:#x}", what.1)),
-        begin: SourceLines {
-            file,
-            ..SourceLines::default()
-        },
-        code,
         ..Descriptor::default()
-    })
+    };
+    match caller {
+        Caller::Runtime | Caller::Silent => None,
+        Caller::Program(code) => Some(Descriptor {
+            code: Some(code),
+            ..descriptor
+        }),
+        Caller::Stated(code, place) => Some(Descriptor {
+            code: Some(code),
+            begin: place.lines.clone(),
+            end: place.lines,
+            column: place.column,
+            function: place.function,
+            ..descriptor
+        }),
+        Caller::Unknown => Some(Descriptor {
+            begin: SourceLines {
+                file: UNKNOWN.to_owned(),
+                ..SourceLines::default()
+            },
+            ..descriptor
+        }),
+    }
 }
 
 /// Looks up an address that is met for the first time; none if its code belongs to no module.
@@ -193,12 +266,16 @@ fn read(
             return Some(place);
         }
         let caller = caller()?;
-        let is_inside = matches!(caller, Caller::Runtime);
+        let known = match caller {
+            Caller::Runtime => Known::Inside,
+            Caller::Silent => Known::Nothing,
+            _ => Known::Region,
+        };
         let place = leak(CodePlace {
             address,
             what,
             region: SharedRef::none(),
-            is_inside,
+            known,
         })?;
         place
             .region

@@ -21,6 +21,7 @@ use trace::depend::{ALL_MEMORY, Kind};
 
 const TASKLOOP: What = ("taskloop", 0);
 const TASKGROUP: What = ("taskgroup", 0);
+const TASK: What = ("task", 0);
 
 /// A group begins: the user's, that of a loop which makes tasks, or one that the runtime opens for
 /// reductions and that is not in the program.
@@ -64,7 +65,7 @@ fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
 }
 
 pub(super) unsafe extern "C" fn task_create(
-    _parent: Data,
+    parent: Data,
     _frame: Address,
     task: Data,
     flags: c_int,
@@ -79,14 +80,11 @@ pub(super) unsafe extern "C" fn task_create(
     if flags & abi::EXPLICIT_TASK == 0 {
         return;
     }
-    let of_loop = places::is_inside(TASKLOOP, address.addr())
-        .then(|| {
-            event_of(
-                |thread| open(thread, RegionKind::Taskloop),
-                |_, region| region,
-            )
-        })
-        .flatten();
+    let of_loop = match places::is_inside(TASKLOOP, address.addr()) {
+        // SAFETY: the runtime gives a place that we have filled, or none.
+        true => loop_that_makes_tasks().or_else(|| unsafe { loop_of_part(parent, address) }),
+        false => None,
+    };
     if let Some(region) = of_loop {
         *kept = std::ptr::from_ref(region).expose_provenance() as u64;
         return;
@@ -140,6 +138,25 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
             thread.trace_depend(label, kind, address);
         }
     });
+}
+
+fn loop_that_makes_tasks() -> Option<&'static Region> {
+    event_of(
+        |thread| open(thread, RegionKind::Taskloop),
+        |_, region| region,
+    )
+}
+
+/// The loop of which a task is a part. The runtime may let such a task make tasks of a part of its
+/// iterations. The user's tasks that it makes have places of their own.
+///
+/// # Safety
+/// As for [`read`].
+unsafe fn loop_of_part(parent: Data, address: Address) -> Option<&'static Region> {
+    // SAFETY: as the caller promises.
+    let (region, _) = unsafe { read(parent) }?;
+    let is_user_s = places::is_stated(TASK, address.addr());
+    (region.kind == RegionKind::Taskloop && !is_user_s).then_some(region)
 }
 
 /// The region of an explicit task and the label of its creation, from what is kept for it.

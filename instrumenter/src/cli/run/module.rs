@@ -1,0 +1,147 @@
+//! What a measured program or library says of the places of calls: its debug information, its
+//! symbols, its machine code, and what the compiler stated.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use addr2line::Loader;
+use profile::model::{Code, Region};
+
+use super::align;
+use super::machine::{self, Machine};
+
+/// A function at some address, either inlined into another one or with code of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Frame {
+    /// Its name in the debug information or in the symbol table.
+    pub(super) function: String,
+    pub(super) file: String,
+    pub(super) line: u32,
+}
+
+/// The readable contents of a measured program or library.
+#[derive(Default)]
+pub(super) struct Module {
+    pub(super) lines: Option<Loader>,
+    machine: Option<Machine>,
+    /// The sources that its debug information names, once they were asked for.
+    files: OnceCell<BTreeSet<String>>,
+}
+
+impl Module {
+    pub(super) fn open(path: &Path) -> Self {
+        Self {
+            lines: Loader::new(path).ok(),
+            machine: Machine::open(path),
+            files: OnceCell::new(),
+        }
+    }
+
+    /// The place that the compiler stated for a call. Forgets it if the file that it names cannot
+    /// be told from others, or is none.
+    pub(super) fn stated(&self, region: &mut Region) -> Option<Frame> {
+        if region.begin[0] == 0 {
+            return None;
+        }
+        let all = self.files.get_or_init(|| self.files_with_code());
+        let ending = format!("/{}", region.file);
+        let is_it = |file: &&String| **file == region.file || file.ends_with(&ending);
+        let mut found = all.iter().filter(is_it);
+        let file = match (found.next(), found.next()) {
+            (Some(file), None) => file.clone(),
+            // The debug information was removed, but not what was stated.
+            (None, None) if all.is_empty() && region.file.contains('.') => region.file.clone(),
+            _ => {
+                region.file.clear();
+                (region.begin, region.end, region.column) = ([0; 2], [0; 2], 0);
+                region.function = None;
+                return None;
+            }
+        };
+        region.file.clone_from(&file);
+        Some(Frame {
+            function: region.function.clone().unwrap_or_default(),
+            file,
+            line: region.begin[0],
+        })
+    }
+
+    /// The sources from which its code was made.
+    fn files_with_code(&self) -> BTreeSet<String> {
+        let places = self
+            .lines
+            .as_ref()
+            .and_then(|lines| lines.find_location_range(0, u64::MAX).ok());
+        let files = places.into_iter().flatten();
+        files
+            .filter_map(|(_, _, place)| Some(place.file?.to_owned()))
+            .collect()
+    }
+
+    /// Whether its calls are those of GCC's runtime; none if they don't show it.
+    pub(super) fn is_gnu(&self) -> Option<bool> {
+        let machine = self.machine.as_ref()?;
+        match (machine.calls("GOMP_"), machine.calls("__kmpc_")) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The place of a call. If the call was the last act of its function, it returned to the
+    /// caller of that function; then the jump is looked up.
+    pub(super) fn call(&self, region: &Region, code: Code) -> Code {
+        let is_body = self.is_gnu() != Some(false) && align::has_function(region.kind);
+        let Some(machine) = self.machine.as_ref().filter(|_| !is_body) else {
+            return code;
+        };
+        let entries = machine::entries(region.kind, region.name.as_deref());
+        let mut jumps = machine.tail_calls(code.offset + 1, &entries);
+        if jumps.is_empty() {
+            jumps = machine.last_acts(code.offset, &entries);
+        }
+        let jumps = jumps.into_iter().map(|offset| Code {
+            offset,
+            ..code.clone()
+        });
+        // Copies of one call at the same place are equivalent.
+        let mut jumps = jumps.map(|jump| (self.frames(&jump), jump));
+        match jumps.next() {
+            Some((place, jump)) if jumps.all(|(other, _)| other == place) => jump,
+            _ => code,
+        }
+    }
+
+    /// The functions at an address, or the symbol there.
+    pub(super) fn frames(&self, code: &Code) -> Vec<Frame> {
+        let Some(lines) = &self.lines else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        let symbol = lines.find_symbol(code.offset).unwrap_or_default();
+        if let Ok(mut frames) = lines.find_frames(code.offset) {
+            while let Ok(Some(frame)) = frames.next() {
+                let location = frame.location.as_ref();
+                let name = frame.function.as_ref();
+                let name = name.and_then(|name| Some(name.raw_name().ok()?.into_owned()));
+                found.push(Frame {
+                    function: name.unwrap_or_else(|| symbol.to_owned()),
+                    file: location
+                        .and_then(|it| it.file)
+                        .unwrap_or_default()
+                        .to_owned(),
+                    line: location.and_then(|it| it.line).unwrap_or(0),
+                });
+            }
+        }
+        if found.is_empty() && !symbol.is_empty() {
+            found.push(Frame {
+                function: symbol.to_owned(),
+                file: String::new(),
+                line: 0,
+            });
+        }
+        found
+    }
+}

@@ -1,0 +1,71 @@
+//! Entries of LLVM's runtime. Each notes its first word, which states the place of the construct,
+//! and the address that the call returns to. Then it jumps to the runtime's function: the words of
+//! the call, the stack and all registers that a function may expect are as the caller left them.
+
+use std::arch::naked_asm;
+
+use pomp::ompt::entries::{Number, TARGETS, find_targets, target};
+
+macro_rules! notes {
+    ($($name:ident)+) => {$(
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                "mov r11, qword ptr [rip + romp_stated@GOTTPOFF]",
+                "mov r10, qword ptr [rsp]",
+                "mov qword ptr fs:[r11], rdi",
+                "mov qword ptr fs:[r11 + 8], r10",
+                "mov r11, qword ptr [rip + {targets} + {number} * 8]",
+                "test r11, r11",
+                "jz 2f",
+                "jmp r11",
+                "2:",
+                "mov r11d, {number}",
+                "jmp {look_up}",
+                targets = sym TARGETS,
+                number = const Number::$name as usize,
+                look_up = sym look_up,
+            )
+        }
+    )+};
+}
+
+pomp::for_llvm_entries!(notes);
+
+/// Looks up the function that the caller reaches, and jumps to it. r11 has the number of the entry,
+/// r10 the address that the call returns to. No entry has words in vector registers.
+#[unsafe(naked)]
+unsafe extern "C" fn look_up() {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rax",
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "push rcx",
+        "push r8",
+        "push r9",
+        ".cfi_adjust_cfa_offset 56",
+        "mov rdi, r11",
+        "mov rsi, r10",
+        "call {target}",
+        "mov r11, rax",
+        "pop r9",
+        "pop r8",
+        "pop rcx",
+        "pop rdx",
+        "pop rsi",
+        "pop rdi",
+        "pop rax",
+        ".cfi_adjust_cfa_offset -56",
+        "jmp r11",
+        ".cfi_endproc",
+        target = sym target,
+    )
+}
+
+/// The dynamic linker calls it when the program and its libraries are loaded.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_BEGIN: extern "C" fn() = find_targets;

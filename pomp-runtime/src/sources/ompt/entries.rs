@@ -1,0 +1,183 @@
+//! The entries of LLVM's runtime that stand in front of the runtime's own (`pomp-run`), so that the
+//! place that a compiler states for a call is known (`stated`). Each goes on to the function that
+//! the caller would have reached without Romp, with the same words and the same stack.
+//!
+//! The dynamic linker looks first in the program and the libraries that it was started with. If it
+//! finds a runtime there, all modules call this one, and [`TARGETS`] are its functions. Otherwise
+//! each module calls the runtime that it was loaded with, and the target depends on the caller.
+//! All functions that a module calls are looked up at once: no thread waits later for a library
+//! that is being loaded, whose constructors may wait for this thread.
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::super::by_address::{self, Book, Table};
+use super::super::called;
+use crate::measure::mutex::lock;
+use crate::measure::shared::{leak, leak_slice};
+use crate::measure::{errno, modules};
+
+/// The entries whose first word is the place of the construct, and that report events: `define!`
+/// gets their names. To add one, add its name. `__kmpc_serialized_parallel` is none of them: the
+/// runtime's `__kmpc_fork_call` calls it, and then the place noted would be lost.
+#[macro_export]
+macro_rules! for_llvm_entries {
+    ($define:ident) => {
+        $define! {
+            __kmpc_fork_call __kmpc_fork_call_if __kmpc_fork_teams
+            __kmpc_for_static_init_4 __kmpc_for_static_init_4u
+            __kmpc_for_static_init_8 __kmpc_for_static_init_8u
+            __kmpc_team_static_init_4 __kmpc_team_static_init_4u
+            __kmpc_team_static_init_8 __kmpc_team_static_init_8u
+            __kmpc_dist_for_static_init_4 __kmpc_dist_for_static_init_4u
+            __kmpc_dist_for_static_init_8 __kmpc_dist_for_static_init_8u
+            __kmpc_dispatch_init_4 __kmpc_dispatch_init_4u
+            __kmpc_dispatch_init_8 __kmpc_dispatch_init_8u
+            __kmpc_dist_dispatch_init_4 __kmpc_dist_dispatch_init_4u
+            __kmpc_dist_dispatch_init_8 __kmpc_dist_dispatch_init_8u
+            __kmpc_single __kmpc_scope __kmpc_sections_init __kmpc_master __kmpc_masked
+            __kmpc_critical __kmpc_critical_with_hint __kmpc_ordered
+            __kmpc_barrier __kmpc_cancel_barrier __kmpc_barrier_master
+            __kmpc_barrier_master_nowait
+            __kmpc_reduce __kmpc_reduce_nowait __kmpc_flush
+            __kmpc_omp_task __kmpc_omp_task_with_deps __kmpc_omp_task_begin_if0
+            __kmpc_taskloop __kmpc_taskloop_5
+            __kmpc_omp_taskwait __kmpc_omp_taskwait_deps_51 __kmpc_omp_wait_deps
+            __kmpc_omp_taskyield __kmpc_taskgroup
+            __kmpc_cancel __kmpc_cancellationpoint
+        }
+    };
+}
+
+macro_rules! numbers {
+    ($($name:ident)+) => {
+        /// The numbers of the entries.
+        #[allow(non_camel_case_types, missing_docs)]
+        #[derive(Clone, Copy, Debug)]
+        pub enum Number { $($name,)+ }
+
+        /// Their names, by number.
+        const NAMES: &[&CStr] = &[$(
+            match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => c"",
+            },
+        )+];
+    };
+}
+
+for_llvm_entries!(numbers);
+
+/// The functions by number, if all modules call the same ones; otherwise 0.
+pub static TARGETS: [AtomicUsize; NAMES.len()] = [const { AtomicUsize::new(0) }; NAMES.len()];
+
+/// Fills [`TARGETS`], if the program was started with such a runtime.
+pub extern "C" fn find_targets() {
+    errno::keep(|| {
+        // Most programs have no such runtime.
+        if called::by_all(NAMES[Number::__kmpc_fork_call as usize]).is_none() {
+            return;
+        }
+        for (target, name) in TARGETS.iter().zip(NAMES) {
+            let found = called::by_all(name).map_or(0, |found| found.addr());
+            target.store(found, Ordering::Relaxed);
+        }
+    });
+}
+
+/// The function that a call at some place reaches.
+#[derive(Debug)]
+struct Target {
+    /// Where the call returns to.
+    address: usize,
+    number: usize,
+    function: usize,
+}
+
+impl by_address::Known for Target {
+    fn address(&self) -> usize {
+        self.address
+    }
+
+    fn replaces(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+static TABLE: Table<Target> = Table::none();
+
+static BOOK: Mutex<Book<(usize, usize), Target>> = Mutex::new(Book::new());
+
+/// The functions that modules call, by the address at which the module is loaded.
+static MODULES: Mutex<Modules> = Mutex::new(Modules {
+    functions: BTreeMap::new(),
+    unloaded: 0,
+});
+
+struct Modules {
+    functions: BTreeMap<usize, &'static [usize]>,
+    /// How many modules had been unloaded when the first was entered.
+    unloaded: u64,
+}
+
+/// The function that the call of an entry reaches; `caller` is where the call returns to.
+pub extern "C" fn target(number: usize, caller: usize) -> usize {
+    match TABLE.find(caller, |target| target.number == number) {
+        Some(target) => target.function,
+        None => look_up(number, caller),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn look_up(number: usize, caller: usize) -> usize {
+    errno::keep(|| {
+        let (path, base) = modules::of(caller).unwrap_or_default();
+        let name = NAMES.get(number).copied().unwrap_or_default();
+        let function = |name: &CStr| called::by(&path, name).map_or(0, |found| found.addr());
+        let found = match of_module(base, function) {
+            Some(functions) => functions.get(number).copied().unwrap_or(0),
+            None => function(name),
+        };
+        if found == 0 {
+            called::cannot_call(name);
+        }
+        let target = Target {
+            address: caller,
+            number,
+            function: found,
+        };
+        let mut book = lock(&BOOK);
+        book.forget_unloaded(&TABLE);
+        if book.get(&(caller, number)).is_none()
+            && let Some(target) = leak(target)
+        {
+            book.enter((caller, number), target, &TABLE);
+        }
+        found
+    })
+}
+
+/// The functions that a module calls; none if memory is short.
+fn of_module(base: usize, function: impl Fn(&CStr) -> usize) -> Option<&'static [usize]> {
+    let unloaded = modules::unloaded();
+    {
+        let mut modules = lock(&MODULES);
+        if modules.unloaded != unloaded {
+            modules.unloaded = unloaded;
+            modules.functions.clear();
+        }
+        if let Some(known) = modules.functions.get(&base) {
+            return Some(known);
+        }
+    }
+    // Nothing must be locked here: a thread that loads a library may wait for it.
+    let mut names = NAMES.iter();
+    let functions = leak_slice(NAMES.len(), || {
+        names.next().map_or(0, |name| function(name))
+    })?;
+    lock(&MODULES).functions.insert(base, functions);
+    Some(functions)
+}
