@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use super::c_chunks::{self as chunks, LoopRecord};
 pub(super) use super::c_regions::quoted;
 use super::c_regions::{Accessor, ENTRY_FIELDS, EXTERNAL, STATIC, entry};
+use super::c_shapes::{BEGIN_ANNOUNCED, CREATE_TASK, EXECUTE_TASK, FORK_WHOLE, Shape, declaration};
 use super::{Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
 use crate::api::Api;
 use crate::edit::{EditSet, Order};
@@ -551,55 +552,5 @@ impl CSpeller<'_> {
                     .map(|declaration| (*declaration).to_owned()),
             )
             .collect()
-    }
-}
-
-/// The form of the call of a function that reports an event.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    Plain,
-    /// It returns the team's handle.
-    GivesTeam,
-    /// It replaces a function that returns the team's handle, where the handle is not used.
-    StaysWhole,
-    /// It takes the team's handle.
-    TakesTeam,
-    /// It replaces a function that takes the team's handle, where no handle is passed.
-    FindsTeam,
-    /// It replaces a function without a result, and returns the handle of a task's creation.
-    GivesTask,
-    /// It takes the handle of a task's creation.
-    TakesTask,
-    /// It replaces a function without a result, and returns whether the end is to be reported.
-    AsksForEnd,
-    /// It is called only if that function says so.
-    EndsIfAsked,
-}
-
-/// The function that reports the creation of a task with a handle.
-const CREATE_TASK: &str = "POMP_Task_create";
-/// The function that reports the begin of such a task.
-const EXECUTE_TASK: &str = "POMP_Task_execute";
-
-/// The function that reports a fork without a handle, for example if the directive is not
-/// split.
-const FORK_WHOLE: &str = "POMP_Parallel_fork";
-/// The function that reports the begin of a member in this case.
-const BEGIN_ANNOUNCED: &str = "POMP_Parallel_begin";
-
-/// The declaration of the function that reports an event.
-fn declaration(event: Event, shape: Shape) -> String {
-    let function = event.name();
-    match shape {
-        Shape::Plain | Shape::EndsIfAsked => {
-            format!("void POMP_{function}(struct ompregdescr *)")
-        }
-        Shape::AsksForEnd => format!("int POMP_{function}{SAMPLED}(struct ompregdescr *)"),
-        Shape::GivesTeam => format!("void *POMP_{function}(struct ompregdescr *)"),
-        Shape::StaysWhole => format!("void {FORK_WHOLE}(struct ompregdescr *)"),
-        Shape::TakesTeam => format!("void POMP_{function}(struct ompregdescr *, void *)"),
-        Shape::FindsTeam => format!("void {BEGIN_ANNOUNCED}(struct ompregdescr *)"),
-        Shape::GivesTask => format!("void *{CREATE_TASK}(struct ompregdescr *)"),
-        Shape::TakesTask => format!("void {EXECUTE_TASK}(struct ompregdescr *, void *)"),
     }
 }

@@ -4,6 +4,7 @@
 pub mod c;
 mod c_chunks;
 mod c_regions;
+mod c_shapes;
 pub mod fortran;
 mod fortran_chunks;
 mod fortran_lines;
