@@ -344,6 +344,12 @@ fn a_file_that_was_changed_after_the_build_is_noticed() {
     let file = std::fs::File::options().append(true).open(&source).unwrap();
     file.set_modified(an_hour_ago).unwrap();
     run_in(&folder, &mut traced_run());
+    // On a machine that is too busy to judge the run, the first screen has no lines of the source.
+    let path = folder.path().join("app.0.romp.json");
+    let mut profile: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    profile["run"].as_object_mut().unwrap().remove("scheduling");
+    std::fs::write(&path, profile.to_string()).unwrap();
     view(&folder, &["app.0.romp.json"], "changed.html");
     std::fs::write(&source, text).unwrap();
     let in_an_hour = an_hour_ago + std::time::Duration::from_secs(7200);
