@@ -28,7 +28,8 @@
 //! - `unsafe` stands only in `sources`, whose callers are programs; for a collector's
 //!   messages (`requests`); where memory is per thread (`team_record`, `shared`, `thread`) or is
 //!   taken from a range of our own (`allocator`); where the OpenMP and the C++ runtime
-//!   are asked (`omp`, `fortran_omp`, `chunks`, `cxx`); and where the system is
+//!   are asked (`omp`, `fortran_omp`, `cxx`); where the program keeps the record of a loop
+//!   (`chunks`, `chunk_requests`); and where the system is asked
 //!   (`at_end`, `beginning`, `cancellation`, `clock`, `counters`, `dynamic`, `errno`,
 //!   `facts`, `fork`, `limits`, `memory`, `modules`, `own_file`, `rights`, `scheduling`, `signal_mask`,
 //!   `signals`, `stderr`, `quiesce`), with `system` for what Rust's library asks it. A test holds
