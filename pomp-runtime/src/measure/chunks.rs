@@ -410,40 +410,55 @@ mod tests {
         assert_eq!(changed, [15, 16]);
     }
 
+    /// The words of a record of one loop over eight iterations, without a chunk size.
+    fn eight_iterations() -> Vec<i64> {
+        vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 8, 1, LESS, 0]
+    }
+
+    /// Runs `action` on the record at a place, as each call of the program does.
+    fn at<R>(place: *mut Head, action: impl FnOnce(&mut Loop<'_>) -> R) -> R {
+        // SAFETY: the tests give places of records, which nobody else uses meanwhile.
+        action(&mut unsafe { Loop::at(place) }.unwrap())
+    }
+
     /// The chunk that begins at a value that was expected, if one does.
-    fn expected(memory: &mut Memory, value: i64) -> Option<Chunk> {
-        memory.1[0].value = value;
-        memory.record().turn(value)
+    fn expected(place: *mut Head, value: i64) -> Option<Chunk> {
+        at(place, |record| {
+            record.levels[0].value = value;
+            record.turn(value)
+        })
     }
 
     #[test]
     fn a_request_begins_a_chunk_of_the_innermost_loop_that_wants_it() {
-        let mut around = memory(0, &[(0, 8, 1, LESS)]);
-        let mut within = memory(0, &[(0, 8, 1, LESS)]);
-        for memory in [&mut around, &mut within] {
-            memory.record().prepare();
-            assert!(expected(memory, 0).is_some_and(|chunk| chunk.first == 0));
+        let mut words = [eight_iterations(), eight_iterations()];
+        let [around, within] = words
+            .each_mut()
+            .map(|words| words.as_mut_ptr().cast::<Head>());
+        for place in [around, within] {
+            at(place, |record| record.prepare());
+            assert!(expected(place, 0).is_some_and(|chunk| chunk.first == 0));
         }
         // SAFETY: the records stay where they are.
-        unsafe { begin_requests(&raw mut around.0) };
+        unsafe { begin_requests(around) };
         assert!(is_looked_at());
         is_timed();
         // SAFETY: as above.
-        unsafe { begin_requests(&raw mut within.0) };
+        unsafe { begin_requests(within) };
         handed_out();
-        let chunk = expected(&mut within, 1).map(|chunk| (chunk.length, chunk.gap, chunk.first));
+        let chunk = expected(within, 1).map(|chunk| (chunk.length, chunk.gap, chunk.first));
         assert_eq!(chunk, Some((1, 0, 1)));
-        assert!(expected(&mut within, 2).is_none());
-        assert!(expected(&mut around, 1).is_none());
+        assert!(expected(within, 2).is_none());
+        assert!(expected(around, 1).is_none());
         // SAFETY: as above.
-        unsafe { end_requests(&raw mut within.0) };
+        unsafe { end_requests(within) };
         handed_out();
-        assert!(expected(&mut within, 3).is_none());
-        assert!(expected(&mut around, 2).is_some());
+        assert!(expected(within, 3).is_none());
+        assert!(expected(around, 2).is_some());
         // SAFETY: as above.
-        unsafe { end_requests(&raw mut around.0) };
+        unsafe { end_requests(around) };
         handed_out();
-        assert!(expected(&mut around, 3).is_none());
+        assert!(expected(around, 3).is_none());
         assert!(!is_looked_at());
     }
 
