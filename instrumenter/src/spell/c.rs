@@ -120,9 +120,9 @@ impl<'a> CSpeller<'a> {
         format!("romp_team_{}_{region}", self.around.unique)
     }
 
-    /// The variable that says whether the end of an instance is to be reported.
-    fn told(&self, region: usize) -> String {
-        format!("romp_told_{}_{region}", self.around.unique)
+    /// The variable that says whether an instance is timed, so that its end is to be reported.
+    fn timed(&self, region: usize) -> String {
+        format!("romp_timed_{}_{region}", self.around.unique)
     }
 
     fn guard(&self, region: usize) -> String {
@@ -223,11 +223,11 @@ impl<'a> CSpeller<'a> {
                 format!("{EXECUTE_TASK}({descriptor}, {});", self.new_task(region))
             }
             Shape::AsksForEnd => {
-                let told = self.told(region);
-                format!("int {told} = POMP_{function}{SAMPLED}({descriptor});")
+                let timed = self.timed(region);
+                format!("int {timed} = POMP_{function}{SAMPLED}({descriptor});")
             }
             Shape::EndsIfAsked => {
-                format!("if ({}) POMP_{function}({descriptor});", self.told(region))
+                format!("if ({}) POMP_{function}({descriptor});", self.timed(region))
             }
             Shape::Plain => format!("POMP_{function}({descriptor});"),
         }

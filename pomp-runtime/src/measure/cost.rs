@@ -132,22 +132,22 @@ fn ticks_of_passed<const HAS_END: bool>() -> Option<u64> {
 
 /// What every probe does first. The thread that calibrates is another one than the measured one.
 #[inline(always)]
-fn looks_for_thread() {
+fn look_for_thread() {
     std::hint::black_box((state::is_quick(), thread::current()));
 }
 
 /// The work of a probe, as a call.
 #[inline(never)]
 fn probe(event: Event, thread: &'static Thread, region: &'static Region) -> bool {
-    looks_for_thread();
+    look_for_thread();
     thread.knows_place() && thread.passes_over(event.action(), region)
 }
 
 /// The work of the probe of an instance whose end is not reported, as a call.
 #[inline(never)]
 fn probe_of_begin(thread: &'static Thread, region: &'static Region) -> bool {
-    looks_for_thread();
-    thread.knows_place() && thread.passes_over_alone(region)
+    look_for_thread();
+    thread.knows_place() && thread.passes_over_without_end(region)
 }
 
 #[cfg(test)]

@@ -45,21 +45,28 @@ pub(crate) fn is_passed_over(
 /// Whether the begin of an instance is passed over in which nothing else happens. Its end is not
 /// reported then.
 #[inline(always)]
-pub(crate) fn is_passed_over_alone_at_once(
+pub(crate) fn is_passed_over_without_end_at_once(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
     passes_over_by(
         true,
         find,
         |thread| thread.sampler.seen.get() == coarse_clock::mark(),
-        Thread::passes_over_alone,
+        Thread::passes_over_without_end,
     )
 }
 
-/// As `is_passed_over_alone_at_once`, but the thread finds its place if it has to.
+/// As `is_passed_over_without_end_at_once`, but the thread finds its place if it has to.
 #[inline(always)]
-pub(crate) fn is_passed_over_alone(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
-    passes_over_by(true, find, Thread::knows_place, Thread::passes_over_alone)
+pub(crate) fn is_passed_over_without_end(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> bool {
+    passes_over_by(
+        true,
+        find,
+        Thread::knows_place,
+        Thread::passes_over_without_end,
+    )
 }
 
 /// Whether the begin of a task's execution is passed over. `find` gives the region of the
@@ -184,7 +191,7 @@ impl Thread {
 
     /// As `passes_over`, for the begin of an instance whose end is not reported.
     #[inline(always)]
-    pub(super) fn passes_over_alone(&'static self, region: &'static Region) -> bool {
+    pub(super) fn passes_over_without_end(&'static self, region: &'static Region) -> bool {
         let sampler = &self.sampler;
         !sampler.is_passing() && sampler.counts_at(region, sampler.place.get())
     }
@@ -211,7 +218,7 @@ impl Thread {
     #[inline(always)]
     fn passes_over_whole(&'static self, region: &'static Region, phase: PseudoRegion) -> bool {
         // A construct that begins inside an instance that is passed over has another place.
-        if !self.passes_over_alone(region) {
+        if !self.passes_over_without_end(region) {
             return false;
         }
         let sampler = &self.sampler;

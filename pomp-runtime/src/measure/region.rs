@@ -48,7 +48,7 @@ pub(crate) struct Region {
     /// Of a parallel region: whether anything else happened in a member's part.
     holds_others: AtomicBool,
     /// Whether only its begin is reported if an instance is passed over.
-    begins_alone: AtomicBool,
+    reports_begin_only: AtomicBool,
 }
 
 impl Region {
@@ -81,17 +81,17 @@ impl Region {
 
     /// If an instance is passed over, only its begin is reported.
     #[inline(always)]
-    pub(crate) fn is_passed_over_alone(&self) {
+    pub(crate) fn set_reports_begin_only(&self) {
         // Mostly it is set already. Then nothing is written to memory that all threads read.
-        if !self.begins_alone() {
-            self.begins_alone.store(true, Ordering::Relaxed);
+        if !self.reports_begin_only() {
+            self.reports_begin_only.store(true, Ordering::Relaxed);
         }
     }
 
     /// Whether only its begin is reported if an instance is passed over.
     #[inline(always)]
-    pub(crate) fn begins_alone(&self) -> bool {
-        self.begins_alone.load(Ordering::Relaxed)
+    pub(crate) fn reports_begin_only(&self) -> bool {
+        self.reports_begin_only.load(Ordering::Relaxed)
     }
 
     /// A thread reports that it waits at the end of this construct.
@@ -295,7 +295,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         part: SharedRef::none(),
         tells_barrier: AtomicBool::new(false),
         holds_others: AtomicBool::new(false),
-        begins_alone: AtomicBool::new(false),
+        reports_begin_only: AtomicBool::new(false),
     })
 }
 

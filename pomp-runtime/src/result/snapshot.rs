@@ -355,7 +355,7 @@ impl Snapshot {
                 .saturating_sub(sample.timed());
             let region = self.nodes[index].region();
             all += passed;
-            without += passed * u64::from(region.is_some_and(Region::begins_alone));
+            without += passed * u64::from(region.is_some_and(Region::reports_begin_only));
         }
         without as f64 / all.max(1) as f64
     }

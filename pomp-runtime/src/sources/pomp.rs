@@ -16,8 +16,8 @@ use super::regions::region_of;
 use super::tables::{RompRegion, register_table};
 use crate::measure::clock::now;
 use crate::measure::passed::{
-    end_of_task_is_passed_over, is_passed_over, is_passed_over_alone, is_passed_over_alone_at_once,
-    is_passed_over_at_once, may_be_passed_over, task_is_passed_over,
+    end_of_task_is_passed_over, is_passed_over, is_passed_over_at_once, is_passed_over_without_end,
+    is_passed_over_without_end_at_once, may_be_passed_over, task_is_passed_over,
 };
 use crate::measure::region::Region;
 use crate::measure::team_record::{TeamHandle, TeamPath};
@@ -129,11 +129,11 @@ macro_rules! begins_of_momentary {
             unsafe extern "C-unwind" fn slow_path(descriptor: *const OmpRegDescr) -> c_int {
                 // SAFETY: as the caller promises.
                 unsafe {
-                    if is_passed_over_alone(|| descriptor.as_ref()?.known_region()) {
+                    if is_passed_over_without_end(|| descriptor.as_ref()?.known_region()) {
                         return 0;
                     }
                     event(descriptor, |thread, region| {
-                        region.is_passed_over_alone();
+                        region.set_reports_begin_only();
                         on_event(Event::$event, thread, region);
                     });
                     1
@@ -141,7 +141,7 @@ macro_rules! begins_of_momentary {
             }
             // SAFETY: as the caller promises.
             unsafe {
-                match is_passed_over_alone_at_once(|| descriptor.as_ref()?.known_region())
+                match is_passed_over_without_end_at_once(|| descriptor.as_ref()?.known_region())
                     || state::is_off()
                 {
                     true => 0,

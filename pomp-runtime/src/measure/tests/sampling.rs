@@ -83,7 +83,7 @@ fn an_instance_that_is_passed_over_needs_no_end() {
         if is_inside {
             event(t, CriticalEnter, critical, at);
         }
-        if !t.knows_place() || !t.passes_over_alone(atomic) {
+        if !t.knows_place() || !t.passes_over_without_end(atomic) {
             t.enter(|t| t.on(AtomicEnter, atomic, at));
             event(t, AtomicExit, atomic, at + 2);
             reported += 1;
