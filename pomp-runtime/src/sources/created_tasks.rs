@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use super::boundary::thread_event;
 use super::dependences::{KmpDepend, each_of_gomp, each_of_kmp};
-use super::weak::define_weakly_by;
+use super::weak::{define_weakly_by, in_front_of};
 use crate::measure::thread::Thread;
 use crate::measure::{dynamic, state, trace_stream};
 
@@ -226,28 +226,12 @@ macro_rules! in_front {
             static $word: AtomicUsize;
         }
 
-        /// # Safety
-        /// As the runtime asks of its own function, which is called with the same arguments.
-        #[allow(clippy::too_many_arguments)] // The runtime's.
-        #[unsafe(no_mangle)]
-        unsafe extern "C-unwind" fn $ours($($argument: $type),*) -> $result {
-            static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-            const NAME: &CStr =
-                match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                    Ok(name) => name,
-                    Err(_) => c"",
-                };
-            type Function = unsafe extern "C-unwind" fn($($type),*) -> $result;
-            // SAFETY: the word is defined beside the name. Null is the `None` of a function
-            // pointer, and a function of this name has this type.
-            let next = unsafe {
-                std::mem::transmute::<*const c_void, Option<Function>>(next(&NEXT, NAME, &$word))
-            };
-            match next {
-                // SAFETY: as the caller promises.
-                Some($next) => unsafe { $call },
-                None => $none,
-            }
+        in_front_of! {
+            $name $ours($($argument: $type),*) -> $result, $none,
+            // SAFETY: the word is defined beside the name.
+            |found, name| next(found, name, unsafe { &$word }),
+            // SAFETY: as the caller promises.
+            |$next| unsafe { $call }
         }
 
         define_weakly_by! { stringify!($name) => stringify!($word), stringify!($ours) }

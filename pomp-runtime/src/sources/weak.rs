@@ -5,16 +5,9 @@
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! define_weakly {
     ($($name:expr => $target:expr),+ $(,)?) => {$(
-        std::arch::global_asm!(
-            ".pushsection .text.romp_weak, \"ax\", %progbits",
-            concat!(".hidden ", $target),
-            concat!(".weak ", $name),
-            concat!(".type ", $name, ", %function"),
-            concat!($name, ":"),
-            concat!($crate::sources::weak::jump!(), " ", $target),
-            concat!(".size ", $name, ", . - ", $name),
-            ".popsection",
-        );
+        $crate::sources::weak::weak_name! {
+            $name, $target, concat!($crate::sources::weak::jump!(), " ", $target)
+        }
     )+};
 }
 
@@ -29,22 +22,10 @@ macro_rules! define_weakly {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! define_weakly_by {
     ($name:expr => $word:expr, $target:expr) => {
-        std::arch::global_asm!(
-            ".pushsection .data.rel.romp_weak, \"aw\", %progbits",
-            ".balign 8",
-            concat!(".hidden ", $word),
-            concat!(".globl ", $word),
-            concat!($word, ": .8byte ", $target),
-            ".popsection",
-            ".pushsection .text.romp_weak, \"ax\", %progbits",
-            concat!(".hidden ", $target),
-            concat!(".weak ", $name),
-            concat!(".type ", $name, ", %function"),
-            concat!($name, ":"),
-            $crate::sources::weak::jump_by!($word),
-            concat!(".size ", $name, ", . - ", $name),
-            ".popsection",
-        );
+        $crate::sources::weak::define_word! { $word, $target }
+        $crate::sources::weak::weak_name! {
+            $name, $target, $crate::sources::weak::jump_by!($word)
+        }
     };
 }
 
@@ -52,12 +33,36 @@ macro_rules! define_weakly_by {
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 macro_rules! define_weakly_by {
     ($name:expr => $word:expr, $target:expr) => {
+        $crate::sources::weak::define_word! { $word, "0" }
+    };
+}
+
+/// Defines a weak name whose code is one jump; it leads to a function of ours.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! weak_name {
+    ($name:expr, $target:expr, $jump:expr) => {
+        std::arch::global_asm!(
+            ".pushsection .text.romp_weak, \"ax\", %progbits",
+            concat!(".hidden ", $target),
+            concat!(".weak ", $name),
+            concat!(".type ", $name, ", %function"),
+            concat!($name, ":"),
+            $jump,
+            concat!(".size ", $name, ", . - ", $name),
+            ".popsection",
+        );
+    };
+}
+
+/// Defines a word that holds an address.
+macro_rules! define_word {
+    ($word:expr, $address:expr) => {
         std::arch::global_asm!(
             ".pushsection .data.rel.romp_weak, \"aw\", %progbits",
             ".balign 8",
             concat!(".hidden ", $word),
             concat!(".globl ", $word),
-            concat!($word, ": .8byte 0"),
+            concat!($word, ": .8byte ", $address),
             ".popsection",
         );
     };
@@ -87,6 +92,25 @@ macro_rules! in_front_of_runtime {
         $name:ident $ours:ident($($argument:ident: $type:ty),*) -> $result:ty,
         $none:expr, $around:expr $(, $changed:ident = $value:expr)?
     ) => {
+        $crate::sources::weak::in_front_of! {
+            $name $ours($($argument: $type),*) -> $result, $none, $crate::measure::dynamic::next,
+            |next| {
+                $(let $changed = $value;)?
+                // SAFETY: as the caller promises.
+                $around(|| unsafe { next($($argument),*) })
+            }
+        }
+    };
+}
+
+/// As [`in_front_of_runtime`], with other parameters behind the result without a runtime: the
+/// function that finds the runtime's, given where to keep it and its name; and what is done with
+/// the runtime's function.
+macro_rules! in_front_of {
+    (
+        $name:ident $ours:ident($($argument:ident: $type:ty),*) -> $result:ty,
+        $none:expr, $find:expr, |$next:ident| $call:expr
+    ) => {
         /// # Safety
         /// As the runtime asks of its own function, which is called with the same arguments.
         #[allow(clippy::too_many_arguments)] // The runtime's.
@@ -101,14 +125,12 @@ macro_rules! in_front_of_runtime {
                     Err(_) => c"",
                 };
             type Function = unsafe extern "C-unwind" fn($($type),*) -> $result;
-            let next = $crate::measure::dynamic::next(&NEXT, NAME);
+            let next: *const c_void = $find(&NEXT, NAME);
             // SAFETY: null is the `None` of a function pointer, and a function of this name
             // has this type.
             let next: Option<Function> = unsafe { std::mem::transmute(next) };
-            $(let $changed = $value;)?
             match next {
-                // SAFETY: as the caller promises.
-                Some(next) => $around(|| unsafe { next($($argument),*) }),
+                Some($next) => $call,
                 None => $none,
             }
         }
@@ -151,9 +173,13 @@ macro_rules! jump_by {
 
 pub(super) use define_weakly;
 pub(super) use define_weakly_by;
+pub(super) use define_word;
+pub(super) use in_front_of;
 pub(super) use in_front_of_runtime;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use jump;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use jump_by;
 pub(super) use of_runtime;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use weak_name;
