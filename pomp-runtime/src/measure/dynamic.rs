@@ -28,6 +28,14 @@ std::arch::global_asm!(
     ".popsection",
 );
 
+/// A name of a function, from a text that ends with a zero byte.
+pub(crate) const fn name(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => c"",
+    }
+}
+
 /// Looks the function up, once. Null in a static executable.
 #[inline(always)]
 pub(crate) fn next(found: &AtomicPtr<c_void>, name: &CStr) -> *const c_void {

@@ -35,10 +35,7 @@ struct Name {
 macro_rules! names {
     ($($number:literal $name:literal => $otherwise:ident),+ $(,)?) => {
         static NAMES: [Name; 9] = [$(Name {
-            name: match CStr::from_bytes_with_nul(concat!($name, "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => c"",
-            },
+            name: dynamic::name(concat!($name, "\0")),
             found: AtomicPtr::new(std::ptr::null_mut()),
             otherwise: AtomicPtr::new($otherwise as *mut c_void),
         }),+];

@@ -120,10 +120,7 @@ macro_rules! in_front_of {
             use std::sync::atomic::AtomicPtr;
             static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
             const NAME: &CStr =
-                match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                    Ok(name) => name,
-                    Err(_) => c"",
-                };
+                $crate::measure::dynamic::name(concat!(stringify!($name), "\0"));
             type Function = unsafe extern "C-unwind" fn($($type),*) -> $result;
             let next: *const c_void = $find(&NEXT, NAME);
             // SAFETY: null is the `None` of a function pointer, and a function of this name

@@ -8,6 +8,7 @@ use std::ffi::CStr;
 use profile::region_kind::RegionKind;
 
 use super::super::pomp::on_event;
+use crate::measure::dynamic;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -200,7 +201,7 @@ macro_rules! rows {
         enum Number { $($name,)+ }
 
         /// The names, by number.
-        pub(super) const NAMES: &[&CStr] = &[$(name(concat!(stringify!($name), "\0")),)+];
+        pub(super) const NAMES: &[&CStr] = &[$(dynamic::name(concat!(stringify!($name), "\0")),)+];
 
         /// The rows, as types: each has the name of its entry.
         pub mod entries {
@@ -232,13 +233,6 @@ macro_rules! rows {
             )+
         }
     };
-}
-
-const fn name(bytes: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(bytes.as_bytes()) {
-        Ok(name) => name,
-        Err(_) => c"",
-    }
 }
 
 for_gomp_entries!(rows);

@@ -17,7 +17,7 @@ use super::super::by_address::{self, Book, Table};
 use super::super::called;
 use crate::measure::mutex::lock;
 use crate::measure::shared::{leak, leak_slice};
-use crate::measure::{errno, modules};
+use crate::measure::{dynamic, errno, modules};
 
 /// The entries whose first word is the place of the construct, and that report events: `define!`
 /// gets their names. To add one, add its name. `__kmpc_serialized_parallel` is none of them: the
@@ -60,10 +60,7 @@ macro_rules! numbers {
 
         /// Their names, by number.
         const NAMES: &[&CStr] = &[$(
-            match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => c"",
-            },
+            dynamic::name(concat!(stringify!($name), "\0")),
         )+];
     };
 }
