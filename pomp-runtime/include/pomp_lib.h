@@ -43,6 +43,16 @@ struct romp_region {
   const char *text;
 };
 
+/* A construct of whose next instances `left` are only to be counted. If `*mark` is `seen` and
+ * `left` is not 0, the thread that got this record subtracts 1 from `left` instead of calling the
+ * library. The library changes all fields, and never frees the record. */
+struct romp_passing {
+  const volatile unsigned long *mark;
+  volatile unsigned long seen;
+  volatile unsigned left;
+  unsigned armed;                     /* the library's */
+};
+
 /* Interface version and size of an entry, both checked by the library. */
 #define ROMP_INTERFACE_VERSION 1
 
@@ -104,14 +114,15 @@ extern void POMP_Ordered_exit(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Atomic_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Atomic_exit(struct ompregdescr *) ROMP_NOTHROW;
 /* As POMP_Atomic_enter. Returns 0 if POMP_Atomic_exit need not be called, since this instance is
- * only counted. */
-extern int POMP_Atomic_enter_sampled(struct ompregdescr *) ROMP_NOTHROW;
+ * only counted. Then *slot, which may be used by the calling thread alone, points to a record in
+ * which the program counts the next instances without a call; see romp_passing. slot may be null. */
+extern int POMP_Atomic_enter_or_pass(struct ompregdescr *, struct romp_passing **slot) ROMP_NOTHROW;
 extern void POMP_Barrier_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Barrier_exit(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Flush_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Flush_exit(struct ompregdescr *) ROMP_NOTHROW;
-/* As POMP_Atomic_enter_sampled. */
-extern int POMP_Flush_enter_sampled(struct ompregdescr *) ROMP_NOTHROW;
+/* As POMP_Atomic_enter_or_pass. */
+extern int POMP_Flush_enter_or_pass(struct ompregdescr *, struct romp_passing **slot) ROMP_NOTHROW;
 
 /* Tasks. The first two functions are called around the construct, the others inside it. All take
  * the construct's descriptor. A task may be executed inside its creation. */

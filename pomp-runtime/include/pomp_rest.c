@@ -95,17 +95,17 @@ MORE(X)
 #undef X
 
 /* Functions that begin a construct and say whether its end has to be reported. */
-#define SAMPLED(X) X(Atomic_enter) X(Flush_enter)
+#define OR_PASS(X) X(Atomic_enter) X(Flush_enter)
 #define X(name) \
-  static call *real_##name##_sampled; \
-  WEAK long POMP_##name##_sampled(long region, long b, long c) \
+  static call *real_##name##_or_pass; \
+  WEAK long POMP_##name##_or_pass(long region, long b, long c) \
   { \
-    if (real_##name##_sampled) \
-      return real_##name##_sampled(region, b, c); \
+    if (real_##name##_or_pass) \
+      return real_##name##_or_pass(region, b, c); \
     POMP_##name(region, b, c); \
     return 1; \
   }
-SAMPLED(X)
+OR_PASS(X)
 #undef X
 
 static long (*real_table)(long, long, long, long);
@@ -210,8 +210,8 @@ __attribute__((constructor(101))) static void find(void)
 #define X(name, older) real_##name = found("POMP_" #name);
   MORE(X)
 #undef X
-#define X(name) real_##name##_sampled = found("POMP_" #name "_sampled");
-  SAMPLED(X)
+#define X(name) real_##name##_or_pass = found("POMP_" #name "_or_pass");
+  OR_PASS(X)
 #undef X
 #define X(name, routine) \
   real_##name = found("POMP_" #name "_at"); \

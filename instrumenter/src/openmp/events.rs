@@ -37,14 +37,15 @@ pub const CONSTRUCT: EventPair = pair(E::ConstructEnter, E::ConstructExit);
 /// A region that the user marked.
 pub const USER: EventPair = pair(E::UserBegin, E::UserEnd);
 
-/// The events of constructs in which nothing else happens. The probe of the first one can tell
-/// whether the second one is to be reported ([`SAMPLED`]).
+/// The events of constructs in which nothing else happens. The program counts most instances
+/// itself. It calls the function for the first event only if this instance may have to be timed,
+/// and that function tells whether the second event is to be reported ([`OR_PASS`]).
 pub const MOMENTARY: &[EventPair] = &[
     pair(E::AtomicEnter, E::AtomicExit),
     pair(E::FlushEnter, E::FlushExit),
 ];
 /// What the name of such a function ends with.
-pub const SAMPLED: &str = "_sampled";
+pub const OR_PASS: &str = "_or_pass";
 
 /// A pair of events that the library's table has.
 #[must_use]

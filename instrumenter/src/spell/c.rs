@@ -9,17 +9,18 @@
 //! Text with lines of its own is followed by `#line`, so that the compiler goes on counting the
 //! user's lines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::c_chunks::{self as chunks, LoopRecord};
+use super::c_passing::RECORD;
 pub(super) use super::c_regions::quoted;
 use super::c_regions::{Accessor, ENTRY_FIELDS, EXTERNAL, STATIC, entry};
 use super::c_shapes::{BEGIN_ANNOUNCED, CREATE_TASK, EXECUTE_TASK, FORK_WHOLE, Shape, declaration};
 use super::{Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
 use crate::api::Api;
 use crate::edit::{EditSet, Order};
-use crate::openmp::events::{BARRIER_LEAVE, MEMBER, SAMPLED, TASK, TASK_EXECUTION, TEAM, USER};
+use crate::openmp::events::{BARRIER_LEAVE, MEMBER, OR_PASS, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::openmp::{Event, Language};
 use crate::plan::{
     AddedClause, CallEdit, DirectiveEdit, EditedDirective, Fragment, Guard, Insertion, Mark, Plan,
@@ -34,9 +35,11 @@ pub struct CSpeller<'a> {
     pub(super) plan: &'a Plan,
     pub(super) around: Surroundings<'a>,
     dialect: &'static Dialect,
-    api: Api,
+    pub(super) api: Api,
     /// See `LoopRecord`.
     distance: String,
+    /// See `find_passing`.
+    pub(super) passing: BTreeMap<usize, usize>,
 }
 
 /// The differences between C and C++.
@@ -70,13 +73,16 @@ impl<'a> CSpeller<'a> {
     #[must_use]
     pub fn new(plan: &'a Plan, around: Surroundings<'a>, language: Language, api: Api) -> Self {
         let dialect = if language == Language::Cxx { &CXX } else { &C };
-        Self {
+        let mut speller = Self {
             distance: format!("romp_distance_{}", around.unique),
             plan,
             around,
             dialect,
             api,
-        }
+            passing: BTreeMap::new(),
+        };
+        speller.passing = speller.find_passing();
+        speller
     }
 
     /// The text around declarations of C functions.
@@ -179,7 +185,7 @@ impl<'a> CSpeller<'a> {
     }
 
     /// The form of the call of the function that reports an event.
-    fn shape(&self, event: Event, region: usize) -> Shape {
+    pub(super) fn shape(&self, event: Event, region: usize) -> Shape {
         let passes = &self.plan.regions[region];
         match () {
             () if event == TEAM.opening() && passes.passes_team => Shape::GivesTeam,
@@ -224,7 +230,16 @@ impl<'a> CSpeller<'a> {
             }
             Shape::AsksForEnd => {
                 let timed = self.timed(region);
-                format!("int {timed} = POMP_{function}{SAMPLED}({descriptor});")
+                match self.passing.get(&region) {
+                    Some(number) => {
+                        let unique = self.around.unique;
+                        format!(
+                            "int {timed} = romp_passes_{unique}({number}) ? 0 : \
+                             POMP_{function}{OR_PASS}({descriptor}, romp_slot_{unique}({number}));"
+                        )
+                    }
+                    None => format!("int {timed} = POMP_{function}{OR_PASS}({descriptor}, 0);"),
+                }
             }
             Shape::EndsIfAsked => {
                 format!("if ({}) POMP_{function}({descriptor});", self.timed(region))
@@ -412,9 +427,13 @@ impl Speller for CSpeller<'_> {
         if !self.plan.loops.is_empty() {
             text.push_str(&chunks::types(self.around.unique));
         }
+        let functions = self.used_functions();
+        if functions.iter().any(|function| function.contains(RECORD)) {
+            let _ = writeln!(text, "{RECORD};");
+        }
         let (open, close) = self.dialect.extern_c;
         text.push_str(open);
-        for declaration in self.used_functions() {
+        for declaration in functions {
             // Without exceptions to consider, compilers need much less time for C++, and don't
             // keep code that only a catch block would need.
             let _ = writeln!(text, "extern {declaration} __attribute__((__nothrow__));");
@@ -433,6 +452,7 @@ impl Speller for CSpeller<'_> {
                 self.uncounted()
             );
         }
+        text.push_str(&self.passing_declarations());
         let line = self.line_text(1, self.around.name);
         text + &line
     }
@@ -473,6 +493,7 @@ impl Speller for CSpeller<'_> {
                 accessor.prefix
             );
         }
+        text.push_str(&self.passing_definitions());
         // 101 is the first priority that is not reserved for the implementation. So tables are
         // registered before the user's constructors run.
         let table = (self.dialect.cast)("struct romp_region *", &format!("romp_table_{unique}"));

@@ -1,7 +1,8 @@
 //! C and C++: the forms of the calls of functions that report events, and their declarations.
 
+use super::c_passing::RECORD;
 use crate::openmp::Event;
-use crate::openmp::events::SAMPLED;
+use crate::openmp::events::OR_PASS;
 
 /// The form of the call of a function that reports an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,7 +20,8 @@ pub(super) enum Shape {
     GivesTask,
     /// It takes the handle of a task's creation.
     TakesTask,
-    /// It replaces a function without a result, and returns whether the end is to be reported.
+    /// It replaces a function without a result, and returns whether the end is to be reported. It
+    /// is called only if the program does not pass over the instance itself.
     AsksForEnd,
     /// It is called only if that function says so.
     EndsIfAsked,
@@ -36,14 +38,19 @@ pub(super) const FORK_WHOLE: &str = "POMP_Parallel_fork";
 /// The function that reports the begin of a member in this case.
 pub(super) const BEGIN_ANNOUNCED: &str = "POMP_Parallel_begin";
 
+/// The attribute of functions that are called rarely. Without it, compilers keep values in memory
+/// that would have to be saved around the call.
+const COLD: &str = "__attribute__((__cold__))";
+
 /// The declaration of the function that reports an event.
 pub(super) fn declaration(event: Event, shape: Shape) -> String {
     let function = event.name();
     match shape {
-        Shape::Plain | Shape::EndsIfAsked => {
-            format!("void POMP_{function}(struct ompregdescr *)")
+        Shape::Plain => format!("void POMP_{function}(struct ompregdescr *)"),
+        Shape::EndsIfAsked => format!("void POMP_{function}(struct ompregdescr *) {COLD}"),
+        Shape::AsksForEnd => {
+            format!("int POMP_{function}{OR_PASS}(struct ompregdescr *, {RECORD} **) {COLD}")
         }
-        Shape::AsksForEnd => format!("int POMP_{function}{SAMPLED}(struct ompregdescr *)"),
         Shape::GivesTeam => format!("void *POMP_{function}(struct ompregdescr *)"),
         Shape::StaysWhole => format!("void {FORK_WHOLE}(struct ompregdescr *)"),
         Shape::TakesTeam => format!("void POMP_{function}(struct ompregdescr *, void *)"),

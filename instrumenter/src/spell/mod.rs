@@ -3,6 +3,7 @@
 
 pub mod c;
 mod c_chunks;
+mod c_passing;
 mod c_regions;
 mod c_shapes;
 pub mod fortran;

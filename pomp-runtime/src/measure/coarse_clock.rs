@@ -66,6 +66,11 @@ pub(super) fn mark() -> u64 {
     CLOCK.mark.load(Ordering::Relaxed)
 }
 
+/// Where the mark is, for programs that read it themselves.
+pub(super) fn mark_itself() -> &'static AtomicU64 {
+    &CLOCK.mark
+}
+
 /// As `mark`. Whatever was written before a request in the mark is visible after this read.
 pub(super) fn mark_of_all_before() -> u64 {
     CLOCK.mark.load(Ordering::Acquire)

@@ -9,6 +9,7 @@ use profile::descriptor::Descriptor;
 use super::clock::{self, Scale};
 use super::errno;
 use super::region::{self, Region};
+use super::sampler::Passes;
 use super::shared::SharedRef;
 use super::state;
 use super::thread::{self, Thread};
@@ -113,14 +114,17 @@ fn ticks_of_passed<const HAS_END: bool>() -> Option<u64> {
         update();
     });
     let all = ATTEMPTS as u32 * PAIRS as u32;
-    if !thread.pass_over_next(region, all) {
+    if !thread.pass_over_next(region, all + 1) {
         return None;
     }
+    let Passes::Lends(entry) = thread.sampler.counts_and_lends(region) else {
+        return None;
+    };
     let mut passed = 0;
     let probed = least(|| {
         passed += u32::from(match HAS_END {
             true => probe(Event::FlushEnter, thread, region),
-            false => probe_of_begin(thread, region),
+            false => std::hint::black_box(entry).counts(),
         });
         update();
         if HAS_END {
@@ -141,13 +145,6 @@ fn look_for_thread() {
 fn probe(event: Event, thread: &'static Thread, region: &'static Region) -> bool {
     look_for_thread();
     thread.knows_place() && thread.passes_over(event.action(), region)
-}
-
-/// The work of the probe of an instance whose end is not reported, as a call.
-#[inline(never)]
-fn probe_of_begin(thread: &'static Thread, region: &'static Region) -> bool {
-    look_for_thread();
-    thread.knows_place() && thread.passes_over_without_end(region)
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ pub(crate) mod function;
 pub(crate) mod gaps;
 pub(crate) mod helper_requests;
 pub(crate) mod holds;
+pub(crate) mod lending;
 pub(crate) mod limits;
 pub(crate) mod lock;
 pub(crate) mod lock_history;

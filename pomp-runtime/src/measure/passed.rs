@@ -14,7 +14,7 @@ use profile::region_kind::PseudoRegion;
 use super::clock::now;
 use super::frame::{Frame, Role};
 use super::region::Region;
-use super::sampler::place_of;
+use super::sampler::{Passes, place_of};
 use super::thread::{self, Thread};
 use super::{attention, coarse_clock, pause, state};
 use crate::measure::calls::node::{Node, pseudo_region};
@@ -42,31 +42,16 @@ pub(crate) fn is_passed_over(
     may_be_passed_over(event) && is_passed_over_by(event.action(), find, Thread::knows_place)
 }
 
-/// Whether the begin of an instance is passed over in which nothing else happens. Its end is not
-/// reported then.
-#[inline(always)]
-pub(crate) fn is_passed_over_without_end_at_once(
-    find: impl FnOnce() -> Option<&'static Region> + Copy,
-) -> bool {
-    passes_over_by(
-        true,
-        find,
-        |thread| thread.sampler.seen.get() == coarse_clock::mark(),
-        Thread::passes_over_without_end,
-    )
-}
-
-/// As `is_passed_over_without_end_at_once`, but the thread finds its place if it has to.
-#[inline(always)]
-pub(crate) fn is_passed_over_without_end(
-    find: impl FnOnce() -> Option<&'static Region> + Copy,
-) -> bool {
-    passes_over_by(
-        true,
-        find,
-        Thread::knows_place,
-        Thread::passes_over_without_end,
-    )
+/// Passes over an instance in which nothing else happens, if it is to be passed over. Its end is
+/// not reported then.
+pub(crate) fn pass_over_and_lend(region: Option<&'static Region>) -> Passes {
+    let Some(region) = region.filter(|_| state::is_quick()) else {
+        return Passes::No;
+    };
+    match thread::current().filter(|thread| thread.knows_place()) {
+        Some(thread) => thread.sampler.counts_and_lends(region),
+        None => Passes::No,
+    }
 }
 
 /// Whether the begin of a task's execution is passed over. `find` gives the region of the
@@ -189,13 +174,6 @@ impl Thread {
         }
     }
 
-    /// As `passes_over`, for the begin of an instance whose end is not reported.
-    #[inline(always)]
-    pub(super) fn passes_over_without_end(&'static self, region: &'static Region) -> bool {
-        let sampler = &self.sampler;
-        !sampler.is_passing() && sampler.counts_at(region, sampler.place.get())
-    }
-
     /// As `passes_over`, for the begin of a task's execution.
     #[inline(always)]
     pub(crate) fn passes_over_execution(&'static self, execution: &'static Region) -> bool {
@@ -217,11 +195,13 @@ impl Thread {
 
     #[inline(always)]
     fn passes_over_whole(&'static self, region: &'static Region, phase: PseudoRegion) -> bool {
+        let sampler = &self.sampler;
         // A construct that begins inside an instance that is passed over has another place.
-        if !self.passes_over_without_end(region) {
+        if sampler.is_passing() || !sampler.counts_at(region, sampler.place.get()) {
             return false;
         }
-        let sampler = &self.sampler;
+        // The program is at another place while the instance lasts.
+        sampler.take_back();
         sampler.phase.store(phase as u8, Ordering::Relaxed);
         sampler.open.set(Some(region));
         true

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
+use super::lending::{Lending, Passing};
 use super::region::Region;
 use super::shared::{SharedRef, SharedU64};
 use crate::measure::calls::node::Node;
@@ -31,6 +32,7 @@ pub(crate) struct Sampler {
     pub(super) used: SharedU64,
     /// How many teams the thread forked whose members may be passed over.
     pub(super) teams: SharedU64,
+    lending: Lending,
     entries: [Entry; ENTRIES],
 }
 
@@ -134,6 +136,7 @@ impl Sampler {
             random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
             used: SharedU64::new(0),
             teams: SharedU64::new(0),
+            lending: Lending::new(),
             entries: [const { Entry::new() }; ENTRIES],
         }
     }
@@ -141,8 +144,13 @@ impl Sampler {
     /// The entry that a construct has at a place, if it has one.
     #[inline(always)]
     pub(super) fn entry(&self, region: &'static Region, place: u64) -> &Entry {
+        &self.entries[Self::number(region, place)]
+    }
+
+    #[inline(always)]
+    fn number(region: &'static Region, place: u64) -> usize {
         let region = std::ptr::from_ref(region).addr() as u64;
-        &self.entries[((region >> 6) ^ (place >> 7)) as usize % ENTRIES]
+        ((region >> 6) ^ (place >> 7)) as usize % ENTRIES
     }
 
     pub(super) fn entry_of(&self, node: &'static Node) -> Option<&Entry> {
@@ -169,8 +177,11 @@ impl Sampler {
     /// The nodes in the table, each with the number of instances passed over that it has not got
     /// yet.
     pub(crate) fn pending(&self) -> impl Iterator<Item = (&'static Node, u64)> {
-        let entries = self.entries.iter();
-        entries.filter_map(|entry| Some((entry.node.get()?, entry.passed())))
+        let entries = self.entries.iter().enumerate();
+        entries.filter_map(|(number, entry)| {
+            let passed = entry.passed() + u64::from(self.lending.used_of(number));
+            Some((entry.node.get()?, passed))
+        })
     }
 
     /// Passes over a call that sets the lock at this address, if one is to be passed over. Returns
@@ -220,6 +231,51 @@ impl Sampler {
         left.is_some()
     }
 
+    /// Counts an instance at the thread's place, as `counts_at`. Lends what is left to the program
+    /// if possible. The next event that is recorded takes it back.
+    pub(super) fn counts_and_lends(&'static self, region: &'static Region) -> Passes {
+        let place = self.place.get();
+        let record = self.lending.record_of(region);
+        if let Some(record) = record {
+            self.take_back_record(record);
+        }
+        if self.is_passing() || !self.counts_at(region, place) {
+            return Passes::No;
+        }
+        let number = Self::number(region, place);
+        let left = self.entries[number].left.load(Ordering::Relaxed);
+        match record.filter(|_| left > 0) {
+            Some(record) => Passes::Lends(self.lending.lend(record, number, left, self.seen.get())),
+            None => Passes::Once,
+        }
+    }
+
+    fn take_back_record(&self, record: usize) {
+        if let Some((number, used)) = self.lending.take_back(record) {
+            let left = &self.entries[number % ENTRIES].left;
+            left.store(
+                left.load(Ordering::Relaxed).saturating_sub(used),
+                Ordering::Relaxed,
+            );
+        }
+    }
+
+    /// Takes back what is lent to the program.
+    #[inline(always)]
+    pub(super) fn take_back(&self) {
+        if self.lending.is_any_lent() {
+            self.take_all_back();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_all_back(&self) {
+        while let Some(record) = self.lending.first_lent() {
+            self.take_back_record(record);
+        }
+    }
+
     /// The execution of a task begins. Passes it over if it is inside a task creation that is
     /// passed over, and if it is to be passed over itself. Returns whether that is so.
     pub(super) fn passes_over_within_creation(&self, execution: &'static Region) -> bool {
@@ -254,6 +310,7 @@ impl Sampler {
     /// The thread goes elsewhere on the call paths, so it has to find its place again.
     pub(super) fn forget_place(&self) {
         self.seen.set(0);
+        self.take_back();
     }
 
     /// A random number, at least `most / 2` and less than `most / 2 + most`.
@@ -265,6 +322,15 @@ impl Sampler {
         self.random.set(random);
         most / 2 + random % most.max(1)
     }
+}
+
+/// Whether an instance is passed over in which nothing else happens.
+#[derive(Debug)]
+pub(crate) enum Passes {
+    No,
+    Once,
+    /// It is, and the program may count the next ones itself.
+    Lends(&'static Passing),
 }
 
 /// The lock that a thread holds whose setting was passed over.

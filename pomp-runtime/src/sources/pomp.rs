@@ -15,11 +15,14 @@ use super::descriptor::OmpRegDescr;
 use super::regions::region_of;
 use super::tables::{RompRegion, register_table};
 use crate::measure::clock::now;
+use crate::measure::lending::Passing;
 use crate::measure::passed::{
-    end_of_task_is_passed_over, is_passed_over, is_passed_over_at_once, is_passed_over_without_end,
-    is_passed_over_without_end_at_once, may_be_passed_over, task_is_passed_over,
+    end_of_task_is_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,
+    pass_over_and_lend, task_is_passed_over,
 };
 use crate::measure::region::Region;
+
+use crate::measure::sampler::Passes;
 use crate::measure::team_record::{TeamHandle, TeamPath};
 use crate::measure::thread::Thread;
 use crate::measure::{omp, passed_members, pausing, state, thread};
@@ -113,48 +116,51 @@ pub(super) fn on_any_event(event: Event, thread: &'static Thread, region: &'stat
 for_events!(probes);
 
 /// Defines the functions that report the begin of a construct in which nothing else happens. They
-/// return 0 if the end of the instance need not be reported, and 1 otherwise. So one call is
-/// enough for an instance that is passed over. Such an instance waits for a cache line at most,
-/// so there is no need to notice that it is long.
+/// return 0 if the end of the instance need not be reported, and 1 otherwise. If the instance is
+/// passed over, `slot` gets the record in which the program counts the next instances without a
+/// call. Such an instance waits for a cache line at most, so there is no need to notice that it is
+/// long.
 macro_rules! begins_of_momentary {
     ($($function:ident: $event:ident;)+) => {$(
         /// Reports the begin of the construct. Returns whether its end is to be reported.
         ///
         /// # Safety
-        /// `descriptor` is null or points to a descriptor.
+        /// `descriptor` is null or points to a descriptor. `slot` is null or points to memory of
+        /// the calling thread.
         #[unsafe(no_mangle)]
-        unsafe extern "C-unwind" fn $function(descriptor: *const OmpRegDescr) -> c_int {
-            /// A function of its own, so that the probe itself saves few registers.
-            #[inline(never)]
-            unsafe extern "C-unwind" fn slow_path(descriptor: *const OmpRegDescr) -> c_int {
-                // SAFETY: as the caller promises.
-                unsafe {
-                    if is_passed_over_without_end(|| descriptor.as_ref()?.known_region()) {
-                        return 0;
-                    }
-                    event(descriptor, |thread, region| {
-                        region.set_reports_begin_only();
-                        on_event(Event::$event, thread, region);
-                    });
-                    1
+        unsafe extern "C-unwind" fn $function(
+            descriptor: *const OmpRegDescr,
+            slot: *mut *const Passing,
+        ) -> c_int {
+            if state::is_off() {
+                return 0;
+            }
+            // SAFETY: as the caller promises.
+            let region = unsafe { descriptor.as_ref() }.and_then(OmpRegDescr::known_region);
+            match pass_over_and_lend(region) {
+                Passes::Lends(entry) if !slot.is_null() => {
+                    // SAFETY: as the caller promises.
+                    unsafe { slot.write(entry) };
+                    return 0;
                 }
+                Passes::Lends(_) | Passes::Once => return 0,
+                Passes::No => {}
             }
             // SAFETY: as the caller promises.
             unsafe {
-                match is_passed_over_without_end_at_once(|| descriptor.as_ref()?.known_region())
-                    || state::is_off()
-                {
-                    true => 0,
-                    false => slow_path(descriptor),
-                }
+                event(descriptor, |thread, region| {
+                    region.set_reports_begin_only();
+                    on_event(Event::$event, thread, region);
+                });
             }
+            1
         }
     )+};
 }
 
 begins_of_momentary! {
-    POMP_Atomic_enter_sampled: AtomicEnter;
-    POMP_Flush_enter_sampled: FlushEnter;
+    POMP_Atomic_enter_or_pass: AtomicEnter;
+    POMP_Flush_enter_or_pass: FlushEnter;
 }
 
 /// A task starts to be executed.
