@@ -8,6 +8,7 @@ use profile::descriptor::Descriptor;
 
 use super::clock::{self, Scale};
 use super::errno;
+use super::own_time;
 use super::region::{self, Region};
 use super::sampler::Passes;
 use super::shared::SharedRef;
@@ -23,9 +24,11 @@ const PAIRS: u64 = 100;
 /// Cost of a pair in picoseconds; 0 if it could not be found out. Takes some
 /// microseconds, once.
 pub(crate) fn of_pair(scale: Scale) -> u64 {
-    static TICKS: OnceLock<Option<u64>> = OnceLock::new();
-    let ticks = TICKS.get_or_init(ticks_of_pairs).unwrap_or(0);
-    scale.to_ns(ticks * 1000) / PAIRS
+    static TICKS: OnceLock<Option<(u64, u64)>> = OnceLock::new();
+    let find = || Some((ticks_of_pairs()?, ticks_of_timed_event()));
+    let (pairs, event) = TICKS.get_or_init(find).unwrap_or((0, 0));
+    let longer = 2 * own_time::longer_on_all_than(event);
+    scale.to_ns((pairs + longer * PAIRS) * 1000) / PAIRS
 }
 
 /// As `of_pair`, of an instance that is passed over; 0, too, if none can be passed over now. This
@@ -101,6 +104,27 @@ fn ticks_of_pairs() -> Option<u64> {
         thread.on_event(Event::FlushEnter, region, clock::now);
         thread.on_event(Event::FlushExit, region, clock::now);
     }))
+}
+
+/// The cost of an event in ticks, together with the reads of the clock by which [`own_time`] finds
+/// it.
+pub(super) fn ticks_of_timed_event() -> u64 {
+    let Some((thread, region)) = calibrated() else {
+        return 0;
+    };
+    let attempts = (0..ATTEMPTS).map(|_| {
+        let each = (0..PAIRS).map(|number| {
+            let event = match number % 2 {
+                0 => Event::FlushEnter,
+                _ => Event::FlushExit,
+            };
+            let start = clock::now();
+            thread.on_event(event, region, clock::now);
+            clock::now().wrapping_sub(start)
+        });
+        each.sum::<u64>()
+    });
+    attempts.min().unwrap_or(0) / PAIRS
 }
 
 /// The constructs that are passed over are shorter than a read of the clock. Most of them are

@@ -184,6 +184,13 @@ impl Frame {
 }
 
 impl Thread {
+    /// What a pair of events costs on this thread, in ticks.
+    fn cost_of_pair(&self) -> u64 {
+        static TICKS_OF_EVENT: AtomicU64 = AtomicU64::new(0);
+        let calm = cost::found_once(&TICKS_OF_EVENT, cost::ticks_of_timed_event);
+        cost_of_pair() + 2 * self.own_time.longer_than(calm)
+    }
+
     /// Opens an instance that is timed, for those that were passed over before it.
     #[inline(never)]
     pub(super) fn open_sampled(
@@ -241,7 +248,7 @@ impl Thread {
             }
             self.sampler.give(entry, node);
         }
-        let timing = cost_of_pair() * 2 * node.parts().len().div_ceil(2) as u64;
+        let timing = self.cost_of_pair() * 2 * node.parts().len().div_ceil(2) as u64;
         let spent = timing * self.sampler.used() * WHOLE as u64;
         let spacing = spent / BUDGET.load(Ordering::Relaxed).max(1);
         let wanted = spacing / interval.max(1);

@@ -16,11 +16,12 @@ use super::counters::Files;
 use super::frame::{Frame, Role, add_frames};
 use super::holds::{Held, Holds};
 use super::mutex::lock;
+use super::own_time::OwnTime;
 use super::region::Region;
 use super::sampler::{PassedLock, PassedMember, Sampler};
 use super::shared::{SharedRef, SharedU64, leak};
 use super::trace_stream::Stream;
-use super::{clock, errno, omp, pause, state};
+use super::{clock, coarse_clock, errno, omp, pause, state};
 use crate::measure::calls::log::Log;
 use crate::measure::calls::node::Node;
 use crate::measure::calls::tree::CallTree;
@@ -77,6 +78,7 @@ pub(crate) struct Thread {
     pub(crate) folded: SharedU64,
     /// Regions that were closed by the exit of one around them.
     pub(crate) skipped: SharedU64,
+    pub(crate) own_time: OwnTime,
 }
 
 thread_local! {
@@ -126,6 +128,8 @@ pub(crate) fn start_anew() {
     LATEST.set(None);
     NEXT_INITIAL.store(1, Ordering::Relaxed);
     CURRENT.set(None);
+    // What the parent has lent to the program counts no instance of the child.
+    coarse_clock::request();
     watch_main();
 }
 
@@ -232,6 +236,7 @@ fn detach(thread: &'static Thread) {
         if let Some(base) = thread.base() {
             base.set_node(None);
         }
+        thread.sampler.forget_place();
         thread.counters.close();
         thread.initial.set(0);
         thread.home.set(0);
@@ -254,6 +259,7 @@ impl Thread {
             trace: Stream::new(),
             holds: Holds::new(),
             sampler: Sampler::new(),
+            own_time: OwnTime::new(),
             passed_lock: PassedLock::none(),
             passed_member: PassedMember::none(),
             before: SharedRef::none(),

@@ -87,7 +87,10 @@ fn recorded<R: Copy>(
     thread: &'static Thread,
     action: impl FnOnce(&'static Thread) -> Option<R> + Copy,
 ) -> Option<R> {
-    or_fail(|| thread.enter(action)?)
+    let begin = thread.own_time.begin();
+    let result = or_fail(|| thread.enter(action)?);
+    thread.own_time.end(begin);
+    result
 }
 
 /// Handles the first event of the program or of this thread, events while the program has switched

@@ -1,0 +1,97 @@
+//! What recording an event takes in the program itself.
+//!
+//! A loop that records events one after the other has everything in the processor's caches. In a
+//! program, an event meets other data there. So one of many events is timed as a whole.
+
+use super::clock;
+use super::shared::SharedU64;
+use super::thread;
+
+/// One of this many events of a thread is timed.
+const EACH: u64 = 64;
+/// So many events at least have to be timed before their mean is used.
+const ENOUGH: u64 = 32;
+/// An event that takes longer than this many times the mean was interrupted.
+const INTERRUPTED: u64 = 16;
+
+/// The events of one thread that were timed.
+#[derive(Debug)]
+pub(crate) struct OwnTime {
+    /// How many events come before the next one that is timed.
+    left: SharedU64,
+    events: SharedU64,
+    ticks: SharedU64,
+}
+
+impl OwnTime {
+    pub(super) const fn new() -> Self {
+        Self {
+            left: SharedU64::new(EACH),
+            events: SharedU64::new(0),
+            ticks: SharedU64::new(0),
+        }
+    }
+
+    /// An event begins to be recorded. The time, if this event is timed, and else 0.
+    #[inline(always)]
+    pub(crate) fn begin(&self) -> u64 {
+        let left = self.left.get();
+        self.left.set(left.wrapping_sub(1));
+        match left {
+            0 => self.begin_timed(),
+            _ => 0,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_timed(&self) -> u64 {
+        self.left.set(EACH - 1);
+        clock::now()
+    }
+
+    /// The event is recorded that began at this time.
+    #[inline(always)]
+    pub(crate) fn end(&self, begin: u64) {
+        if begin != 0 {
+            self.add(begin);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add(&self, begin: u64) {
+        let ticks = clock::now().wrapping_sub(begin);
+        let events = self.events.get();
+        let is_interrupted =
+            events >= ENOUGH && ticks > INTERRUPTED * (self.ticks.get() / events).max(1);
+        if !is_interrupted {
+            self.events.set(events + 1);
+            self.ticks.add(ticks);
+        }
+    }
+
+    /// How many ticks longer than `calm` an event takes on average on this thread. `calm` is what
+    /// one takes that is timed in the same way in a loop.
+    pub(super) fn longer_than(&self, calm: u64) -> u64 {
+        longer_than(calm, self.ticks.get(), self.events.get())
+    }
+}
+
+/// As `OwnTime::longer_than`, in all threads.
+pub(super) fn longer_on_all_than(calm: u64) -> u64 {
+    let all = thread::all();
+    let of_all = |number: fn(&OwnTime) -> u64| all.iter().map(|one| number(&one.own_time)).sum();
+    longer_than(
+        calm,
+        of_all(|own| own.ticks.get()),
+        of_all(|own| own.events.get()),
+    )
+}
+
+fn longer_than(calm: u64, ticks: u64, events: u64) -> u64 {
+    match events {
+        ..ENOUGH => 0,
+        _ => (ticks / events).saturating_sub(calm),
+    }
+}
