@@ -10,7 +10,7 @@ use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::columns::{Quantity, occupied};
 use crate::overheads::Category;
-use crate::region_kind::RegionKind;
+use crate::region_kind::{PseudoRegion, RegionKind};
 
 /// Constructs in which one thread waits for the tasks that it created.
 const WAITS_FOR_TASKS: &[RegionKind] = &[RegionKind::Taskwait, RegionKind::Taskloop];
@@ -95,6 +95,13 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         let what = "threads waited for tasks that others executed";
         return Some(cause.saying(what, too_few_tasks(facts, region)));
     }
+    if entry.cost.kind == RegionKind::Single && waits_for_tasks_alone(facts, region) {
+        let cause = facts
+            .cause(Kind::TooFewTasks, at(), taken)
+            .doubted(Doubt::Short);
+        let what = "one thread created and executed the tasks one after the other";
+        return Some(cause.saying(what, too_few_tasks(facts, region)));
+    }
     // A loop without a barrier before this construct explains more than the little work in this
     // construct.
     if let Some(other) = sibling(facts, entry) {
@@ -146,6 +153,19 @@ fn waits_for_one_task(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
             && created as f64 <= ONE_TASK * waited as f64
     };
     (0..facts.profile.regions.len()).find(|&wait| is_wait(wait) && is_for_one(wait))
+}
+
+/// Whether the thread in a `single` spends most of its time in a `taskwait` for one task at a time.
+fn waits_for_tasks_alone(facts: &Facts<'_, '_>, single: usize) -> bool {
+    let spent = |region: usize, part: PseudoRegion| -> u64 {
+        let nodes = facts.tree.nodes.iter();
+        let its = nodes.filter(|node| node.region == region);
+        its.flat_map(TreeNode::rows)
+            .map(|it| it.row.span(part).ns)
+            .sum()
+    };
+    let wait = waits_for_one_task(facts, single).filter(|&wait| encloses(facts, single, wait));
+    wait.is_some_and(|wait| spent(wait, PseudoRegion::Main) > spent(single, PseudoRegion::Body) / 2)
 }
 
 /// The advice for a wait because of too few tasks.
