@@ -9,11 +9,11 @@
 //! Text with lines of its own is followed by `#line`, so that the compiler goes on counting the
 //! user's lines.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::c_chunks::{self as chunks, LoopRecord};
-use super::c_passing::RECORD;
+use super::c_passing::{Passing, RECORD};
 pub(super) use super::c_regions::quoted;
 use super::c_regions::{Accessor, ENTRY_FIELDS, EXTERNAL, STATIC, entry};
 use super::c_shapes::{BEGIN_ANNOUNCED, CREATE_TASK, EXECUTE_TASK, FORK_WHOLE, Shape, declaration};
@@ -35,11 +35,10 @@ pub struct CSpeller<'a> {
     pub(super) plan: &'a Plan,
     pub(super) around: Surroundings<'a>,
     dialect: &'static Dialect,
-    pub(super) api: Api,
+    api: Api,
     /// See `LoopRecord`.
     distance: String,
-    /// See `find_passing`.
-    pub(super) passing: BTreeMap<usize, usize>,
+    passing: Passing<'a>,
 }
 
 /// The differences between C and C++.
@@ -73,15 +72,17 @@ impl<'a> CSpeller<'a> {
     #[must_use]
     pub fn new(plan: &'a Plan, around: Surroundings<'a>, language: Language, api: Api) -> Self {
         let dialect = if language == Language::Cxx { &CXX } else { &C };
+        let unique = around.unique;
         let mut speller = Self {
-            distance: format!("romp_distance_{}", around.unique),
+            distance: format!("romp_distance_{unique}"),
             plan,
             around,
             dialect,
             api,
-            passing: BTreeMap::new(),
+            passing: Passing::new(unique, std::iter::empty()),
         };
-        speller.passing = speller.find_passing();
+        let passed_over = speller.passed_over();
+        speller.passing = Passing::new(unique, passed_over.into_iter());
         speller
     }
 
@@ -185,7 +186,7 @@ impl<'a> CSpeller<'a> {
     }
 
     /// The form of the call of the function that reports an event.
-    pub(super) fn shape(&self, event: Event, region: usize) -> Shape {
+    fn shape(&self, event: Event, region: usize) -> Shape {
         let passes = &self.plan.regions[region];
         match () {
             () if event == TEAM.opening() && passes.passes_team => Shape::GivesTeam,
@@ -202,6 +203,22 @@ impl<'a> CSpeller<'a> {
             () if event == TASK_EXECUTION.opening() => Shape::TakesTask,
             () => Shape::Plain,
         }
+    }
+
+    /// The regions whose instances the program passes over itself. A function that must not refer
+    /// to static objects has to call the library.
+    fn passed_over(&self) -> Vec<usize> {
+        let insertions = self.plan.insertions.iter();
+        let steps = insertions.flat_map(|insertion| steps(&insertion.items, self.api));
+        let asking = steps.filter_map(|step| match step {
+            Step::Fragment(Fragment::Probe(event, region)) => Some((*event, *region)),
+            _ => None,
+        });
+        asking
+            .filter(|(event, region)| self.shape(*event, *region) == Shape::AsksForEnd)
+            .filter(|(_, region)| *self.accessor(&self.plan.regions[*region]) == STATIC)
+            .map(|(_, region)| region)
+            .collect()
     }
 
     /// The call of the function that reports an event.
@@ -230,16 +247,9 @@ impl<'a> CSpeller<'a> {
             }
             Shape::AsksForEnd => {
                 let timed = self.timed(region);
-                match self.passing.get(&region) {
-                    Some(number) => {
-                        let unique = self.around.unique;
-                        format!(
-                            "int {timed} = romp_passes_{unique}({number}) ? 0 : \
-                             POMP_{function}{OR_PASS}({descriptor}, romp_slot_{unique}({number}));"
-                        )
-                    }
-                    None => format!("int {timed} = POMP_{function}{OR_PASS}({descriptor}, 0);"),
-                }
+                let function = format!("POMP_{function}{OR_PASS}");
+                let asking = self.passing.asking(&function, &descriptor, region);
+                format!("int {timed} = {asking};")
             }
             Shape::EndsIfAsked => {
                 format!("if ({}) POMP_{function}({descriptor});", self.timed(region))
@@ -452,7 +462,7 @@ impl Speller for CSpeller<'_> {
                 self.uncounted()
             );
         }
-        text.push_str(&self.passing_declarations());
+        text.push_str(&self.passing.declarations());
         let line = self.line_text(1, self.around.name);
         text + &line
     }
@@ -493,7 +503,7 @@ impl Speller for CSpeller<'_> {
                 accessor.prefix
             );
         }
-        text.push_str(&self.passing_definitions());
+        text.push_str(&self.passing.definitions());
         // 101 is the first priority that is not reserved for the implementation. So tables are
         // registered before the user's constructors run.
         let table = (self.dialect.cast)("struct romp_region *", &format!("romp_table_{unique}"));

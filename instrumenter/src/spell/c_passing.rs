@@ -9,12 +9,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::c::CSpeller;
-use super::c_regions::STATIC;
-use super::c_shapes::Shape;
-use super::{Step, steps};
-use crate::plan::Fragment;
-
 /// The type of the record.
 pub(super) const RECORD: &str = "struct romp_passing";
 
@@ -27,57 +21,62 @@ volatile unsigned long romp_seen; volatile unsigned romp_left; unsigned romp_arm
 const INLINE: &str =
     "static __inline__ __attribute__((__always_inline__, __unused__, __no_instrument_function__))";
 
-impl CSpeller<'_> {
-    /// The regions whose instances the program passes over itself, with consecutive numbers. A
-    /// function that must not refer to static objects has to call the library.
-    pub(super) fn find_passing(&self) -> BTreeMap<usize, usize> {
-        let insertions = self.plan.insertions.iter();
-        let steps = insertions.flat_map(|insertion| steps(&insertion.items, self.api));
-        let mut found: BTreeMap<usize, usize> = steps
-            .filter_map(|step| match step {
-                Step::Fragment(Fragment::Probe(event, region))
-                    if self.shape(*event, *region) == Shape::AsksForEnd
-                        && *self.accessor(&self.plan.regions[*region]) == STATIC =>
-                {
-                    Some((*region, 0))
-                }
-                _ => None,
-            })
-            .collect();
-        for (number, at) in found.values_mut().enumerate() {
+/// The regions whose instances the program passes over itself, with consecutive numbers.
+pub(super) struct Passing<'a> {
+    numbers: BTreeMap<usize, usize>,
+    unique: &'a str,
+}
+
+impl<'a> Passing<'a> {
+    pub(super) fn new(unique: &'a str, regions: impl Iterator<Item = usize>) -> Self {
+        let mut numbers: BTreeMap<usize, usize> = regions.map(|region| (region, 0)).collect();
+        for (number, at) in numbers.values_mut().enumerate() {
             *at = number;
         }
-        found
+        Self { numbers, unique }
+    }
+
+    /// The expression for whether the end of an instance is to be reported. `function` is called
+    /// with the descriptor if the program does not pass over the instance itself.
+    pub(super) fn asking(&self, function: &str, descriptor: &str, region: usize) -> String {
+        let unique = self.unique;
+        match self.numbers.get(&region) {
+            Some(number) => format!(
+                "romp_passes_{unique}({number}) ? 0 : \
+                 {function}({descriptor}, romp_slot_{unique}({number}))"
+            ),
+            None => format!("{function}({descriptor}, 0)"),
+        }
     }
 
     /// The functions that the user's text calls.
-    pub(super) fn passing_declarations(&self) -> String {
-        if self.passing.is_empty() {
+    pub(super) fn declarations(&self) -> String {
+        if self.numbers.is_empty() {
             return String::new();
         }
-        let unique = self.around.unique;
+        let unique = self.unique;
         format!(
             "{INLINE} int romp_passes_{unique}(int);\n\
-             {INLINE} struct romp_passing **romp_slot_{unique}(int);\n"
+             {INLINE} {RECORD} **romp_slot_{unique}(int);\n"
         )
     }
 
     /// Their definitions.
-    pub(super) fn passing_definitions(&self) -> String {
+    pub(super) fn definitions(&self) -> String {
         let mut text = String::new();
-        if self.passing.is_empty() {
+        if self.numbers.is_empty() {
             return text;
         }
-        let unique = self.around.unique;
-        let count = self.passing.len();
+        let unique = self.unique;
+        let count = self.numbers.len();
         text.push_str(TYPE);
         let _ = write!(
             text,
-            "__extension__ static __thread struct romp_passing *romp_passing_{unique}[{count}];\n\
-             {INLINE} struct romp_passing **romp_slot_{unique}(int romp_number) \
+            "__extension__ static __thread {RECORD} *romp_passing_{unique}[{count}];\n\
+             {INLINE} {RECORD} **romp_slot_{unique}(int romp_number) \
              {{ return &romp_passing_{unique}[romp_number]; }}\n\
              {INLINE} int romp_passes_{unique}(int romp_number) {{ \
-             struct romp_passing *romp_record = romp_passing_{unique}[romp_number]; \
+             {RECORD} *romp_record = romp_passing_{unique}[romp_number]; \
              unsigned romp_left; \
              if (!romp_record || romp_record->romp_seen != *romp_record->romp_mark) return 0; \
              romp_left = romp_record->romp_left; \

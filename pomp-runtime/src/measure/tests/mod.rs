@@ -4,6 +4,7 @@
 mod chunk_requests;
 mod constructs;
 mod ended;
+mod lending;
 mod locks;
 mod sampled_tasks;
 mod sampling;
