@@ -45,12 +45,13 @@ struct romp_region {
 
 /* A construct of whose next instances `left` are only to be counted. If `*mark` is `seen` and
  * `left` is not 0, the thread that got this record subtracts 1 from `left` instead of calling the
- * library. The library changes all fields, and never frees the record. */
+ * library. The library changes all fields, also from other threads, so all accesses are atomic, in
+ * relaxed order. It never frees the record. */
 struct romp_passing {
-  const volatile unsigned long *mark;
-  volatile unsigned long seen;
-  volatile unsigned left;
-  unsigned armed;                     /* the library's */
+  unsigned long *mark;
+  unsigned long seen;
+  unsigned left;
+  unsigned lent; /* the library's */
 };
 
 /* Interface version and size of an entry, both checked by the library. */

@@ -14,8 +14,8 @@ pub(super) const RECORD: &str = "struct romp_passing";
 
 /// Its definition.
 const TYPE: &str = "\
-struct romp_passing { const volatile unsigned long *romp_mark; \
-volatile unsigned long romp_seen; volatile unsigned romp_left; unsigned romp_armed; };
+struct romp_passing { unsigned long *romp_mark; unsigned long romp_seen; unsigned romp_left; \
+unsigned romp_lent; };
 ";
 
 const INLINE: &str =
@@ -61,7 +61,8 @@ impl<'a> Passing<'a> {
         )
     }
 
-    /// Their definitions.
+    /// Their definitions. Other threads write the mark and read the record. So the accesses are
+    /// atomic, in relaxed order (0; preprocessed text expands no macro).
     pub(super) fn definitions(&self) -> String {
         let mut text = String::new();
         if self.numbers.is_empty() {
@@ -78,10 +79,11 @@ impl<'a> Passing<'a> {
              {INLINE} int romp_passes_{unique}(int romp_number) {{ \
              {RECORD} *romp_record = romp_passing_{unique}[romp_number]; \
              unsigned romp_left; \
-             if (!romp_record || romp_record->romp_seen != *romp_record->romp_mark) return 0; \
-             romp_left = romp_record->romp_left; \
+             if (!romp_record || __atomic_load_n(&romp_record->romp_seen, 0) \
+             != __atomic_load_n(romp_record->romp_mark, 0)) return 0; \
+             romp_left = __atomic_load_n(&romp_record->romp_left, 0); \
              if (!romp_left) return 0; \
-             romp_record->romp_left = romp_left - 1u; \
+             __atomic_store_n(&romp_record->romp_left, romp_left - 1u, 0); \
              return 1; }}\n"
         );
         text
