@@ -23,8 +23,8 @@ use crate::edit::{EditSet, Order};
 use crate::openmp::events::{BARRIER_LEAVE, MEMBER, OR_PASS, TASK, TASK_EXECUTION, TEAM, USER};
 use crate::openmp::{Event, Language};
 use crate::plan::{
-    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Fragment, Guard, Insertion, Mark, Plan,
-    Region,
+    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Fragment, Guard, Insertion, Listed,
+    Mark, Plan, Region,
 };
 
 /// Version of the interface with the library; see `pomp_lib.h`.
@@ -206,8 +206,13 @@ impl<'a> CSpeller<'a> {
     }
 
     /// The regions whose instances the program passes over itself. A function that must not refer
-    /// to static objects has to call the library.
+    /// to static objects has to call the library. So has every function that a `target` region may
+    /// call: it must not refer to an object of each thread's own.
     fn passed_over(&self) -> Vec<usize> {
+        let is_for_device = |listed: &Listed| listed.construct.contains("target");
+        if self.plan.listing.iter().any(is_for_device) {
+            return Vec::new();
+        }
         let insertions = self.plan.insertions.iter();
         let steps = insertions.flat_map(|insertion| steps(&insertion.items, self.api));
         let asking = steps.filter_map(|step| match step {
