@@ -66,8 +66,8 @@ pub(super) fn mark() -> u64 {
     CLOCK.mark.load(Ordering::Relaxed)
 }
 
-/// Where the mark is, for programs that read it themselves.
-pub(super) fn mark_itself() -> &'static AtomicU64 {
+/// The variable with the mark, for programs that read it without a call.
+pub(super) fn mark_variable() -> &'static AtomicU64 {
     &CLOCK.mark
 }
 

@@ -24,11 +24,10 @@ const PAIRS: u64 = 100;
 /// Cost of a pair in picoseconds; 0 if it could not be found out. Takes some
 /// microseconds, once.
 pub(crate) fn of_pair(scale: Scale) -> u64 {
-    static TICKS: OnceLock<Option<(u64, u64)>> = OnceLock::new();
-    let find = || Some((ticks_of_pairs()?, ticks_of_timed_event()));
-    let (pairs, event) = TICKS.get_or_init(find).unwrap_or((0, 0));
-    let longer = 2 * own_time::longer_on_all_than(event);
-    scale.to_ns((pairs + longer * PAIRS) * 1000) / PAIRS
+    static TICKS: OnceLock<Option<u64>> = OnceLock::new();
+    let ticks = TICKS.get_or_init(ticks_of_pairs).unwrap_or(0);
+    let extra = 2 * own_time::extra_ticks_of_all(ticks_of_timed_event());
+    scale.to_ns((ticks + extra * PAIRS) * 1000) / PAIRS
 }
 
 /// As `of_pair`, of an instance that is passed over; 0, too, if none can be passed over now. This
@@ -106,9 +105,14 @@ fn ticks_of_pairs() -> Option<u64> {
     }))
 }
 
-/// The cost of an event in ticks, together with the reads of the clock by which [`own_time`] finds
-/// it.
+/// The cost of an event in ticks, in a loop of nothing but events, together with the reads of the
+/// clock by which [`own_time`] finds it.
 pub(super) fn ticks_of_timed_event() -> u64 {
+    static TICKS: AtomicU64 = AtomicU64::new(0);
+    found_once(&TICKS, find_ticks_of_timed_event)
+}
+
+fn find_ticks_of_timed_event() -> u64 {
     let Some((thread, region)) = calibrated() else {
         return 0;
     };
@@ -141,14 +145,14 @@ fn ticks_of_passed<const HAS_END: bool>() -> Option<u64> {
     if !thread.pass_over_next(region, all + 1) {
         return None;
     }
-    let Passes::Lends(entry) = thread.sampler.counts_and_lends(region) else {
+    let Passes::Lends(record) = thread.sampler.counts_and_lends(region) else {
         return None;
     };
     let mut passed = 0;
     let probed = least(|| {
         passed += u32::from(match HAS_END {
             true => probe(Event::FlushEnter, thread, region),
-            false => std::hint::black_box(entry).counts(),
+            false => std::hint::black_box(record).counts(),
         });
         update();
         if HAS_END {

@@ -73,23 +73,23 @@ impl OwnTime {
 
     /// How many ticks longer than `calm` an event takes on average on this thread. `calm` is what
     /// one takes that is timed in the same way in a loop.
-    pub(super) fn longer_than(&self, calm: u64) -> u64 {
-        longer_than(calm, self.ticks.get(), self.events.get())
+    pub(super) fn extra_ticks(&self, calm: u64) -> u64 {
+        extra_ticks(calm, self.ticks.get(), self.events.get())
     }
 }
 
-/// As `OwnTime::longer_than`, in all threads.
-pub(super) fn longer_on_all_than(calm: u64) -> u64 {
+/// As `OwnTime::extra_ticks`, in all threads.
+pub(super) fn extra_ticks_of_all(calm: u64) -> u64 {
     let all = thread::all();
     let of_all = |number: fn(&OwnTime) -> u64| all.iter().map(|one| number(&one.own_time)).sum();
-    longer_than(
+    extra_ticks(
         calm,
         of_all(|own| own.ticks.get()),
         of_all(|own| own.events.get()),
     )
 }
 
-fn longer_than(calm: u64, ticks: u64, events: u64) -> u64 {
+fn extra_ticks(calm: u64, ticks: u64, events: u64) -> u64 {
     match events {
         ..ENOUGH => 0,
         _ => (ticks / events).saturating_sub(calm),

@@ -179,8 +179,11 @@ impl Sampler {
     pub(crate) fn pending(&self) -> impl Iterator<Item = (&'static Node, u64)> {
         let entries = self.entries.iter().enumerate();
         entries.filter_map(|(number, entry)| {
-            let passed = entry.passed() + u64::from(self.lending.used_of(number));
-            Some((entry.node.get()?, passed))
+            let node = entry.node.get()?;
+            Some((
+                node,
+                entry.passed() + u64::from(self.lending.used_of(number)),
+            ))
         })
     }
 
@@ -327,7 +330,9 @@ impl Sampler {
 /// Whether an instance is passed over in which nothing else happens.
 #[derive(Debug)]
 pub(crate) enum Passes {
+    /// It is not: its begin and its end are recorded.
     No,
+    /// It is, and the next one has to be reported as well.
     Once,
     /// It is, and the program may count the next ones itself.
     Lends(&'static Passing),

@@ -186,9 +186,7 @@ impl Frame {
 impl Thread {
     /// What a pair of events costs on this thread, in ticks.
     fn cost_of_pair(&self) -> u64 {
-        static TICKS_OF_EVENT: AtomicU64 = AtomicU64::new(0);
-        let calm = cost::found_once(&TICKS_OF_EVENT, cost::ticks_of_timed_event);
-        cost_of_pair() + 2 * self.own_time.longer_than(calm)
+        cost_of_pair() + 2 * self.own_time.extra_ticks(cost::ticks_of_timed_event())
     }
 
     /// Opens an instance that is timed, for those that were passed over before it.

@@ -78,6 +78,7 @@ pub(crate) struct Thread {
     pub(crate) folded: SharedU64,
     /// Regions that were closed by the exit of one around them.
     pub(crate) skipped: SharedU64,
+    /// What the recording of its events takes.
     pub(crate) own_time: OwnTime,
 }
 

@@ -21,7 +21,6 @@ use crate::measure::passed::{
     pass_over_and_lend, task_is_passed_over,
 };
 use crate::measure::region::Region;
-
 use crate::measure::sampler::Passes;
 use crate::measure::team_record::{TeamHandle, TeamPath};
 use crate::measure::thread::Thread;
@@ -138,9 +137,9 @@ macro_rules! begins_of_momentary {
             // SAFETY: as the caller promises.
             let region = unsafe { descriptor.as_ref() }.and_then(OmpRegDescr::known_region);
             match pass_over_and_lend(region) {
-                Passes::Lends(entry) if !slot.is_null() => {
+                Passes::Lends(record) if !slot.is_null() => {
                     // SAFETY: as the caller promises.
-                    unsafe { slot.write(entry) };
+                    unsafe { slot.write(record) };
                     return 0;
                 }
                 Passes::Lends(_) | Passes::Once => return 0,

@@ -54,7 +54,7 @@ fn the_program_counts_instances_at_its_own_place_only() {
     let mut sites = [Site::new(atomic), Site::new(other)];
     let mut at = 10;
     for number in 0..MANY as u64 {
-        // In a section that is passed over, too, it has its own place on the call paths.
+        // Inside the section, the construct has another place on the call paths.
         let is_inside = number % 8 == 0;
         if is_inside {
             event(t, CriticalEnter, critical, at);

@@ -95,7 +95,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         let what = "threads waited for tasks that others executed";
         return Some(cause.saying(what, too_few_tasks(facts, region)));
     }
-    if entry.cost.kind == RegionKind::Single && waits_for_tasks_alone(facts, region) {
+    if entry.cost.kind == RegionKind::Single && mostly_waits_for_one_task(facts, region) {
         let cause = facts
             .cause(Kind::TooFewTasks, at(), taken)
             .doubted(Doubt::Short);
@@ -156,7 +156,7 @@ fn waits_for_one_task(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
 }
 
 /// Whether the thread in a `single` spends most of its time in a `taskwait` for one task at a time.
-fn waits_for_tasks_alone(facts: &Facts<'_, '_>, single: usize) -> bool {
+fn mostly_waits_for_one_task(facts: &Facts<'_, '_>, single: usize) -> bool {
     let spent = |region: usize, part: PseudoRegion| -> u64 {
         let nodes = facts.tree.nodes.iter();
         let its = nodes.filter(|node| node.region == region);
