@@ -71,6 +71,9 @@ pub struct Descriptor {
     /// Number of this directive text within its function, from 0. Together with function and
     /// text, it identifies the region even after edits elsewhere in the file.
     pub ordinal: u32,
+    /// The one variable that an `atomic` construct writes in all executions of a parallel
+    /// region; none if it may be several.
+    pub variable: Option<String>,
     /// The reason why the implicit barrier could not be made explicit; none if it could.
     pub unsplit: Option<String>,
     /// The hash of the file of the begin, as it was when the program was built.
@@ -182,6 +185,7 @@ impl Descriptor {
             "ordinal",
             (self.ordinal > 0).then(|| self.ordinal.to_string()),
         );
+        put("variable", self.variable.clone());
         put("unsplit", self.unsplit.clone());
         put("hash", self.hash.clone());
         if let Some(code) = &self.code {
@@ -239,6 +243,7 @@ impl Descriptor {
             "function" => self.function = Some(value),
             "directive" => self.directive = Some(value),
             "ordinal" => self.ordinal = number(key, &value)?,
+            "variable" => self.variable = Some(value),
             "unsplit" => self.unsplit = Some(value),
             "hash" => self.hash = Some(value),
             "id" => self.id = Some(value),
@@ -405,6 +410,7 @@ mod tests {
                 first: 2,
                 last: 2,
             },
+            variable: Some("*n".into()),
             id: Some("5bd1e995:7".into()),
             other: BTreeMap::from([("zz".into(), "1".into())]),
             ..Descriptor::default()

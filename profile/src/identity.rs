@@ -239,6 +239,7 @@ mod tests {
             directive: Some(directive.to_owned()),
             ordinal: 0,
             schedule: None,
+            variable: None,
             num_sections: None,
             unsplit: None,
             code: None,

@@ -274,6 +274,10 @@ pub struct Region {
     /// Argument of the `schedule` clause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
+    /// The one variable that an `atomic` construct writes, if it is certain that all executions
+    /// in a parallel region write the same one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
     /// Number of sections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub num_sections: Option<u32>,

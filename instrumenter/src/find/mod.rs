@@ -242,6 +242,8 @@ pub struct FoundDirective {
     pub branches: Vec<Branch>,
     /// The variables of its associated loops, if it combines several constructs.
     pub loop_variables: Vec<String>,
+    /// The variable that it writes, if it is an `atomic` construct.
+    pub updated: Option<Updated>,
     /// Its place in a sequence of directives without room between them.
     pub sequence: Option<InSequence>,
 }
@@ -252,6 +254,20 @@ impl FoundDirective {
     pub fn is_dead(&self) -> bool {
         self.branches.iter().any(|branch| branch.dead)
     }
+}
+
+/// The variable that an `atomic` construct writes. It is not an element of an array.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Updated {
+    /// As written: `sum`, `stats.hits` or `*count`.
+    pub text: String,
+    /// The name that decides which variable it is.
+    pub base: String,
+    /// The offsets in front of the construct where that name may get another meaning: it is
+    /// declared, or associated with another variable.
+    pub renamed: Vec<usize>,
+    /// Whether it is the same variable in all calls of the function.
+    pub is_global: bool,
 }
 
 /// A directive's place in a sequence of directives in one text. Before anything can be inserted

@@ -261,6 +261,12 @@ impl Directive {
         self.leaves().any(|own| own == leaf)
     }
 
+    /// Whether it is an `atomic` construct that writes.
+    #[must_use]
+    pub fn writes_atomically(&self) -> bool {
+        self.has_leaf(Leaf::Atomic) && self.clause("read").is_none()
+    }
+
     /// Whether it is a directive of POMP that becomes a statement in its place.
     #[must_use]
     pub fn becomes_statements(&self) -> bool {

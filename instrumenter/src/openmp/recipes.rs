@@ -195,7 +195,7 @@ pub fn admits_calls(leaf: Leaf) -> Result<(), &'static str> {
 /// `atomic read`.
 #[must_use]
 pub fn runs_lane_by_lane(directive: &Directive) -> bool {
-    directive.has_leaf(Leaf::Atomic) && directive.clause("read").is_none()
+    directive.writes_atomically()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod placement;
 mod region;
 mod split;
 mod user;
+mod variable;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -88,6 +88,7 @@ impl Planner<'_> {
                 .and_then(|clause| clause.argument.as_ref())
                 .map(|argument| joined(&argument.words)),
             column: self.found.lines.column(directive.range.start),
+            variable: self.variable(construct, found),
             other: clause_keys(directive, construct),
             ..Descriptor::default()
         }

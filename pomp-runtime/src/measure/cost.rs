@@ -57,6 +57,18 @@ pub(super) fn ticks_of_read_in_order() -> u64 {
     reads / PAIRS
 }
 
+/// The cost of an atomic update of a variable that this thread alone uses, in ticks.
+pub(super) fn ticks_of_update() -> u64 {
+    static TICKS: AtomicU64 = AtomicU64::new(0);
+    found_once(&TICKS, || {
+        let variable = AtomicU64::new(0);
+        let updates = least(|| {
+            std::hint::black_box(&variable).fetch_add(1, Ordering::Relaxed);
+        });
+        updates / PAIRS
+    })
+}
+
 /// A cost in ticks, at least 1, which is found at the first use and kept in `known`. No thread
 /// waits: threads that ask at the same time find about the same cost.
 pub(super) fn found_once(known: &AtomicU64, find: fn() -> u64) -> u64 {

@@ -8,6 +8,7 @@ use profile::region_kind::PseudoRegion;
 use super::sample::{PARTS, Sample};
 use super::sampling::cost_of_pair;
 use crate::measure::calls::node::Node;
+use crate::measure::cost::ticks_of_update;
 
 /// The possible error of the cost of timing that is left out, as a part of that cost. Timing adds
 /// between half and all of the cost of a pair of events; three quarters are left out.
@@ -27,6 +28,18 @@ fn timing() -> f64 {
         true => within_measured_time(u128::from(cost_of_pair())) as f64,
         false => 0.0,
     }
+}
+
+/// An update of a variable that several threads update all the time takes at least as long as this
+/// many updates of a variable that one thread uses.
+pub(super) const CONTENDED: u64 = 4;
+
+/// Whether all instances in a parallel region update the same variable. Then the time of timed
+/// instances tells little: while one thread reads the clock, the other threads leave the variable
+/// to it.
+fn is_of_one_variable(node: &Node) -> bool {
+    let region = node.region();
+    region.is_some_and(|region| region.descriptor.variable.is_some())
 }
 
 /// The estimated time of instances that were passed over, in ticks.
@@ -70,6 +83,9 @@ impl Sample {
             mean[main] = mean.iter().sum::<f64>() - mean[main];
         }
         let number = passed as f64;
+        if is_of_one_variable(node) {
+            mean[main] = mean[main].max((CONTENDED * ticks_of_update()) as f64);
+        }
         let most = self.between.get() as f64;
         let share = (most / (mean[main] * number).max(1.0)).min(1.0);
         // More instances make the statistical error smaller, but not the error of timing.

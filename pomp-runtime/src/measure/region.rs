@@ -173,6 +173,7 @@ impl Region {
     fn new_part(&self, region_type: &str) -> Option<&'static Region> {
         let descriptor = Descriptor {
             region_type: region_type.to_owned(),
+            variable: None,
             num_sections: None,
             schedule: None,
             ..self.descriptor.clone()
@@ -376,6 +377,13 @@ pub(crate) mod tests {
         let mut descriptor = descriptor("critical", line);
         descriptor.name = Some(format!("name{name}"));
         new_region(descriptor, name, u32::MAX).unwrap()
+    }
+
+    /// An `atomic` construct that is in no registry and updates one variable.
+    pub(crate) fn updating(variable: &str, line: u32) -> &'static Region {
+        let mut descriptor = descriptor("atomic", line);
+        descriptor.variable = Some(variable.to_owned());
+        new_region(descriptor, 0, u32::MAX).unwrap()
     }
 
     #[test]

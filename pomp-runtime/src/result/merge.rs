@@ -133,6 +133,7 @@ fn describe(region: &Region) -> model::Region {
         directive: descriptor.directive,
         ordinal: descriptor.ordinal,
         schedule: descriptor.schedule,
+        variable: descriptor.variable,
         num_sections: descriptor.num_sections,
         unsplit: region.hides_end().map(str::to_owned),
         code: descriptor.code,

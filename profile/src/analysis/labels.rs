@@ -225,6 +225,7 @@ mod tests {
             directive: None,
             ordinal: 0,
             schedule: None,
+            variable: None,
             num_sections: None,
             unsplit: None,
             code: None,

@@ -19,6 +19,7 @@ pub(crate) fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
         directive: None,
         ordinal: 0,
         schedule: None,
+        variable: None,
         num_sections: None,
         unsplit: None,
         code: None,

@@ -302,6 +302,7 @@ impl Simulation {
             directive: None,
             ordinal: 0,
             schedule: None,
+            variable: None,
             num_sections: None,
             unsplit: is_unsplit(kind, number).then(|| "it has a clause".to_owned()),
             code: None,

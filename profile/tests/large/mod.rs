@@ -25,6 +25,7 @@ pub(crate) fn large(regions: usize, threads: u32, chained: bool) -> Profile {
         directive: None,
         ordinal: 0,
         schedule: None,
+        variable: None,
         num_sections: None,
         unsplit: None,
         code: None,

@@ -99,7 +99,7 @@ impl View {
         Some(function)
     }
 
-    fn items(&self, finder: &Finder<'_>) -> &Items {
+    pub(super) fn items(&self, finder: &Finder<'_>) -> &Items {
         let text = &finder.source.text;
         let find = || Items::new(text, &self.tokens, &self.brackets, finder.language);
         self.items.get_or_init(find)

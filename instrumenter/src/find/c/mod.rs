@@ -32,6 +32,7 @@ mod raw_directive;
 pub mod scan;
 mod sections;
 mod tree;
+mod updated;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -406,6 +407,12 @@ impl<'s> Finder<'s> {
             (Ok(directive), Extent::Body(body)) => self.loop_variables(directive, body.range.start),
             _ => Vec::new(),
         };
+        let updated = match (&directive, &extent, &view) {
+            (Ok(directive), Extent::Body(body), Ok(view)) if directive.writes_atomically() => {
+                view.updated(self, record.range.start, &body.range)
+            }
+            _ => None,
+        };
         let function = view.map(|view| view.function_at(self, record.range.start));
         let alone = directive
             .as_ref()
@@ -422,6 +429,7 @@ impl<'s> Finder<'s> {
             function: function.ok().flatten(),
             branches: self.branches(record.range.start),
             loop_variables,
+            updated,
             sequence: record.sequence.clone(),
         }
     }

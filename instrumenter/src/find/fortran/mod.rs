@@ -35,6 +35,7 @@ mod structure;
 mod tests;
 mod tokens;
 mod unit_heads;
+mod updated;
 mod words;
 
 use std::cell::{OnceCell, RefCell};
@@ -352,6 +353,12 @@ impl<'s> Finder<'s> {
             }
             _ => Vec::new(),
         };
+        let updated = match (&directive, &extent, &view) {
+            (Ok(directive), Extent::Body(body), Ok(view)) if directive.writes_atomically() => {
+                updated::updated(view, record.range.start, &body.range)
+            }
+            _ => None,
+        };
         FoundDirective {
             directive,
             range: record.range.clone(),
@@ -367,6 +374,7 @@ impl<'s> Finder<'s> {
                 .and_then(|view| view.function_at(record.range.start)),
             branches: self.branches(record.range.start),
             loop_variables,
+            updated,
             sequence: None,
         }
     }

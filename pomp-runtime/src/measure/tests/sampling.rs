@@ -3,6 +3,9 @@
 use profile::model::Row;
 
 use super::*;
+use crate::measure::cost::ticks_of_update;
+use crate::measure::estimate;
+use crate::measure::region::tests::updating;
 use crate::measure::sampling;
 use crate::measure::sampling::teams_to_pass_over;
 use crate::measure::team_record::{TeamHandle, TeamPath};
@@ -68,6 +71,33 @@ fn counts_are_exact_and_times_are_near() {
         "{:?}",
         profile.run.notes
     );
+}
+
+#[test]
+fn an_update_of_one_variable_takes_the_time_of_a_contended_one() {
+    let t = sampled_thread();
+    let (any, one) = (region("atomic", 1), updating("hits", 2));
+    let mut at = 10;
+    for _ in 0..MANY {
+        for atomic in [any, one] {
+            event(t, AtomicEnter, atomic, at);
+            event(t, AtomicExit, atomic, at + 1);
+            at += 1000;
+        }
+    }
+    let profile = profile_at(at, &[t], &[any, one]);
+    let [any, one] = [1, 2].map(|line| {
+        let of_line = |node: &&Node| profile.regions[node.region].begin[0] == line;
+        profile.nodes.iter().find(of_line).unwrap().rows[0].main
+    });
+    assert_eq!((any.count, one.count), (MANY as u64, MANY as u64));
+    let contended = estimate::CONTENDED * ticks_of_update();
+    let expected = MANY as u64 * contended.max(1);
+    assert!(
+        one.ns.abs_diff(expected) < expected / 5,
+        "{one:?} {expected}"
+    );
+    assert!(any.ns <= MANY as u64 * 2, "{any:?}");
 }
 
 #[test]

@@ -169,7 +169,9 @@ fn what(
         (Kind::Atomic, _) => {
             let each = column(facts, region, Quantity::ExecTime) / times.max(1);
             evidence.push(("each_ns", each));
-            format!("{} took {} each", count(times, "update"), time(each))
+            let variable = facts.profile.regions[region].variable.as_ref();
+            let of = variable.map_or_else(String::new, |variable| format!(" of {variable}"));
+            format!("{}{of} took {} each", count(times, "update"), time(each))
         }
         (Kind::Ordered, _) => {
             let held = column_sum(facts, regions, Quantity::BodyTime);
