@@ -1,5 +1,9 @@
 //! Requests for the next chunk of a loop, of which a sample is timed. In a loop whose chunks are
 //! traced, each request marks the loop's record.
+//!
+//! A request that is timed takes less time than others: while its thread reads the clock, other
+//! threads take their chunks. So the work in the chunk behind it is timed, too. In a loop with little
+//! work, the requests take what is left of the loop's time.
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -10,6 +14,7 @@ use super::cost;
 use super::frame::{Frame, Role};
 use super::omp;
 use super::thread::Thread;
+use crate::measure::calls::node::Node;
 
 /// One request of this many is timed. The number is a prime, so that in loops of equal length it
 /// is not always the same request that is timed.
@@ -20,6 +25,8 @@ thread_local! {
     static LEFT: Cell<u32> = const { Cell::new(PERIOD) };
     /// The requests until one is timed, while all are looked at.
     static KEPT: Cell<u32> = const { Cell::new(PERIOD) };
+    /// The loop in whose chunk the thread works since this time, while that work is timed.
+    static WORK: Cell<Option<(&'static Node, u64)>> = const { Cell::new(None) };
     /// The record of the innermost loop that wants to know of requests; null if there is none.
     static LOOP: Cell<*mut Head> = const { Cell::new(null_mut()) };
 }
@@ -32,19 +39,43 @@ fn is_due(left: &Cell<u32>) -> bool {
     now == 0
 }
 
-/// Whether a request is timed or marks a loop.
+/// Whether a request is looked at.
 #[inline(always)]
 pub(crate) fn is_looked_at() -> bool {
     LEFT.with(is_due)
 }
 
-/// Whether a request that is looked at is timed.
-pub(crate) fn is_timed() -> bool {
-    if LOOP.get().is_null() {
-        return true;
+/// What is done at a request that is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// It is timed.
+    Times,
+    /// The work in front of it ends, and was timed.
+    EndsWork,
+    /// It only marks a loop.
+    Marks,
+}
+
+/// What to do at a request that is looked at.
+pub(crate) fn look() -> Look {
+    let ends_work = WORK.get().is_some();
+    let times = match LOOP.get().is_null() {
+        true => {
+            if ends_work {
+                LEFT.set(PERIOD - 1);
+            }
+            true
+        }
+        false => {
+            LEFT.set(1);
+            KEPT.with(is_due)
+        }
+    };
+    match (ends_work, times) {
+        (true, _) => Look::EndsWork,
+        (false, true) => Look::Times,
+        (false, false) => Look::Marks,
     }
-    LEFT.set(1);
-    KEPT.with(is_due)
 }
 
 /// The runtime has answered a request: a chunk begins in the loop that made it.
@@ -93,20 +124,18 @@ pub(crate) unsafe fn end_requests(place: *mut Head) {
 /// out.
 const INTERRUPTED: u64 = 100;
 
+/// In a loop whose work in a chunk takes at most this many times as long as a request, the requests
+/// take what is left of the loop's time.
+const LITTLE_WORK: u128 = 4;
+
 impl Thread {
     /// Adds this many requests for chunks of the innermost loop. One of them took `ticks`, from one
     /// read of the clock to the next.
     pub(crate) fn add_chunk_requests(&'static self, requests: u64, ticks: u64) {
-        static READ: AtomicU64 = AtomicU64::new(0);
-        let timed = self.top().filter(|frame| frame.role() != Role::Untimed);
-        let node = timed.and_then(Frame::node).filter(|node| {
-            let region = node.region();
-            region.is_some_and(|region| region.descriptor.schedule.is_some())
-        });
-        let Some(node) = node else {
+        let Some(node) = self.requesting() else {
             return;
         };
-        let read = cost::found_once(&READ, cost::ticks_of_read_in_order);
+        let read = ticks_of_read();
         let most = read.saturating_mul(INTERRUPTED);
         let ticks = ticks.saturating_sub(read).min(most);
         node.chunk_requests.count.add(requests);
@@ -114,4 +143,58 @@ impl Thread {
             .ticks
             .add(ticks.saturating_mul(requests));
     }
+
+    /// The work in a chunk of the innermost loop begins, and is timed.
+    pub(crate) fn begin_chunk_work(&'static self, now: impl FnOnce() -> u64) {
+        let Some(node) = self.requesting() else {
+            return;
+        };
+        if LOOP.get().is_null() {
+            LEFT.set(1);
+        }
+        WORK.set(Some((node, now())));
+    }
+
+    /// The work in a chunk that was timed ends.
+    pub(crate) fn add_chunk_work(&'static self, now: u64) {
+        let Some((node, since)) = WORK.take() else {
+            return;
+        };
+        if self.requesting().is_some_and(|it| std::ptr::eq(it, node)) {
+            let ticks = now.wrapping_sub(since);
+            node.chunk_work.add(ticks.saturating_sub(ticks_of_read()));
+        }
+    }
+
+    /// The innermost loop, if the thread's requests are for its chunks.
+    fn requesting(&self) -> Option<&'static Node> {
+        let timed = self.top().filter(|frame| frame.role() != Role::Untimed);
+        timed.and_then(Frame::node).filter(|node| {
+            let region = node.region();
+            region.is_some_and(|region| region.descriptor.schedule.is_some())
+        })
+    }
+}
+
+impl Node {
+    /// The ticks of all requests for chunks of this loop, in whose body the thread was for `body`.
+    pub(crate) fn ticks_of_chunk_requests(&self, body: u64) -> u64 {
+        let timed = self.chunk_requests.ticks.get();
+        let number = u128::from(self.chunk_requests.count.get());
+        let chunks = u128::from(self.chunk_work.count.get());
+        if chunks == 0 {
+            return timed;
+        }
+        let work = u128::from(self.chunk_work.ticks.get()) * number / chunks;
+        match work <= LITTLE_WORK * u128::from(timed) {
+            true => timed.max(u64::try_from(work).map_or(0, |work| body.saturating_sub(work))),
+            false => timed,
+        }
+    }
+}
+
+/// The cost of a read of the clock in order with the work around it, in ticks.
+pub(super) fn ticks_of_read() -> u64 {
+    static READ: AtomicU64 = AtomicU64::new(0);
+    cost::found_once(&READ, cost::ticks_of_read_in_order)
 }

@@ -355,7 +355,7 @@ fn runtime_schedule() -> (Kind, i64) {
 mod tests {
     use super::*;
     use crate::measure::chunk_requests::{
-        begin_requests, end_requests, handed_out, is_looked_at, is_timed,
+        begin_requests, end_requests, handed_out, is_looked_at, look,
     };
 
     /// The memory of a record.
@@ -442,7 +442,7 @@ mod tests {
         // SAFETY: the records stay where they are.
         unsafe { begin_requests(around) };
         assert!(is_looked_at());
-        is_timed();
+        look();
         // SAFETY: as above.
         unsafe { begin_requests(within) };
         handed_out();

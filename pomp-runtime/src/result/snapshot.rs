@@ -336,10 +336,20 @@ impl Snapshot {
 
     /// A node's requests for chunks.
     pub(super) fn chunk_requests(&self, index: usize, scale: Scale) -> Span {
-        let requests = &self.nodes[index].chunk_requests;
+        let node = self.nodes[index];
+        // Requests of instances that were passed over are not known, nor is the work at an end
+        // that hides a wait.
+        let is_known = !self.samples.contains_key(&index)
+            && node
+                .region()
+                .is_some_and(|region| region.hides_end().is_none());
+        let body = match is_known {
+            true => self.totals(index)[PseudoRegion::Body as usize].ticks,
+            false => 0,
+        };
         Span {
-            count: requests.count.get(),
-            ns: scale.to_ns(requests.ticks.get()),
+            count: node.chunk_requests.count.get(),
+            ns: scale.to_ns(node.ticks_of_chunk_requests(body)),
         }
     }
 

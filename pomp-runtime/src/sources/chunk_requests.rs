@@ -12,27 +12,46 @@ use std::ffi::{c_int, c_void};
 
 use super::boundary::thread_event;
 use super::weak::of_runtime;
-use crate::measure::chunk_requests::{PERIOD, handed_out, is_looked_at, is_timed};
+use crate::measure::chunk_requests::{Look, PERIOD, handed_out, is_looked_at, look};
 use crate::measure::{clock, state};
 
 /// Makes a request, and adds what it took to the loop if it is one of those that are timed.
 #[cold]
 #[inline(never)]
-fn looked_at<R>(request: impl FnOnce() -> R) -> R {
-    let timed = is_timed() && !state::is_off();
-    let start = if timed { clock::now_in_order() } else { 0 };
-    let result = request();
-    if timed {
-        let ticks = clock::now_in_order().wrapping_sub(start);
-        thread_event(move |thread| thread.add_chunk_requests(u64::from(PERIOD), ticks));
+fn looked_at<R: Default + PartialEq>(request: impl FnOnce() -> R) -> R {
+    let look = match look() {
+        Look::Times if state::is_off() => Look::Marks,
+        look => look,
+    };
+    let start = match look {
+        Look::Marks => 0,
+        _ => clock::now_in_order(),
+    };
+    if look == Look::EndsWork {
+        thread_event(move |thread| thread.add_chunk_work(start));
     }
+    let result = request();
+    let end = match look {
+        Look::Times => clock::now_in_order(),
+        _ => 0,
+    };
     handed_out();
+    if look == Look::Times {
+        let ticks = end.wrapping_sub(start);
+        let got_chunk = result != R::default();
+        thread_event(move |thread| {
+            thread.add_chunk_requests(u64::from(PERIOD), ticks);
+            if got_chunk {
+                thread.begin_chunk_work(clock::now_in_order);
+            }
+        });
+    }
     result
 }
 
 /// Makes a request.
 #[inline(always)]
-fn counted<R>(request: impl FnOnce() -> R) -> R {
+fn counted<R: Default + PartialEq>(request: impl FnOnce() -> R) -> R {
     match is_looked_at() {
         true => looked_at(request),
         false => request(),

@@ -78,6 +78,8 @@ pub(crate) struct Node {
     pub(crate) counters: SharedRef<counters::Values>,
     /// Of a loop: requests for the next chunk, with their time; both estimated.
     pub(crate) chunk_requests: Span,
+    /// Of a loop: the work in those of its chunks where it was timed.
+    pub(crate) chunk_work: Span,
     spans: [Span; PseudoRegion::COUNT],
     /// The distribution of the times of `main`; of a fork node, that of `seq`.
     pub(crate) instances: Instances,

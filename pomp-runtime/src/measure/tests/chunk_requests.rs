@@ -4,8 +4,18 @@ use profile::descriptor::Descriptor;
 use profile::model::Span;
 
 use super::*;
+use crate::measure::chunk_requests::{Look, PERIOD, is_looked_at, look, ticks_of_read};
 use crate::measure::region;
 use Event::*;
+
+fn shared_loop() -> &'static Region {
+    let descriptor = Descriptor {
+        region_type: "for".to_owned(),
+        schedule: Some("dynamic".to_owned()),
+        ..Descriptor::default()
+    };
+    region::unregistered(descriptor).unwrap()
+}
 
 /// What is recorded of requests of these ticks each in a loop with this schedule.
 fn requests(schedule: Option<&str>, ticks: &[u64]) -> Span {
@@ -40,4 +50,48 @@ fn one_that_is_timed_stands_for_all() {
 #[test]
 fn only_loops_with_a_schedule_have_some() {
     assert_eq!(requests(None, &[1 << 40]), Span::default());
+}
+
+/// The time of requests of which the timed one took 500 ticks, in a loop of 1,000,000 ticks with 61
+/// requests, if the work in a chunk takes this long beside the cost of timing it.
+fn with_work(ticks: u64) -> u64 {
+    let region = shared_loop();
+    let t = Thread::for_test().as_initial(0);
+    let read = ticks_of_read();
+    t.on(LoopEnter, region, 10);
+    t.add_chunk_requests(61, 500 + read);
+    t.begin_chunk_work(|| 2000);
+    t.add_chunk_work(2000 + read + ticks);
+    t.on(LoopExit, region, 10 + 1_000_000);
+    let profile = profile_at(1_100_000, &[t], &[region]);
+    profile.nodes[0].rows[0].chunk_requests().ns
+}
+
+#[test]
+fn what_little_work_leaves_are_requests() {
+    assert_eq!(with_work(0), 1_000_000);
+    assert_eq!(with_work(1000), 1_000_000 - 61 * 1000);
+    // Such work varies too much for a difference.
+    assert_eq!(with_work(3000), 61 * 500);
+    assert_eq!(with_work(900_000), 61 * 500);
+}
+
+#[test]
+fn after_a_timed_request_the_next_one_ends_the_work() {
+    let region = shared_loop();
+    let t = Thread::for_test().as_initial(0);
+    t.on(LoopEnter, region, 10);
+    let seen: Vec<Look> = (0..4 * PERIOD - 1)
+        .filter(|_| is_looked_at())
+        .map(|_| {
+            let seen = look();
+            match seen {
+                Look::Times => t.begin_chunk_work(|| 20),
+                _ => t.add_chunk_work(21),
+            }
+            seen
+        })
+        .collect();
+    let pair = [Look::Times, Look::EndsWork];
+    assert_eq!(seen, [pair, pair, pair].concat());
 }
