@@ -9,7 +9,7 @@
 use std::sync::atomic::Ordering;
 
 use profile::event::{Action, Event};
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::clock::now;
 use super::frame::{Frame, Role};
@@ -27,10 +27,9 @@ pub(crate) fn is_passed_over_at_once(
     event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    may_be_passed_over(event)
-        && is_passed_over_by(event.action(), find, |thread| {
-            thread.sampler.seen.get() == coarse_clock::mark()
-        })
+    is_passed_over_by(event, find, |thread| {
+        thread.sampler.seen.get() == coarse_clock::mark()
+    })
 }
 
 /// As `is_passed_over_at_once`, but the thread finds its place if it has to.
@@ -39,7 +38,7 @@ pub(crate) fn is_passed_over(
     event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    may_be_passed_over(event) && is_passed_over_by(event.action(), find, Thread::knows_place)
+    is_passed_over_by(event, find, Thread::knows_place)
 }
 
 /// Passes over an instance in which nothing else happens, if it is to be passed over. Its end is
@@ -58,8 +57,8 @@ pub(crate) fn pass_over_and_lend(region: Option<&'static Region>) -> Passes {
 /// execution.
 #[inline(always)]
 pub(crate) fn task_is_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
-    passes_over_by(true, find, Thread::knows_place, |thread, execution| {
-        thread.passes_over_execution(execution)
+    passes_over_by(true, Thread::knows_place, |thread| {
+        find().is_some_and(|execution| thread.passes_over_execution(execution))
     })
 }
 
@@ -68,20 +67,23 @@ pub(crate) fn task_is_passed_over(find: impl FnOnce() -> Option<&'static Region>
 pub(crate) fn end_of_task_is_passed_over(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    passes_over_by(false, find, Thread::knows_place, |thread, execution| {
-        thread.passes_over_end_of_execution(execution)
+    passes_over_by(false, Thread::knows_place, |thread| {
+        find().is_some_and(|execution| thread.passes_over_end_of_execution(execution))
     })
 }
 
 #[inline(always)]
 fn is_passed_over_by(
-    action: Action,
+    event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
     knows_place: impl FnOnce(&'static Thread) -> bool + Copy,
 ) -> bool {
-    let begins = matches!(action, Action::Open(_));
-    passes_over_by(begins, find, knows_place, |thread, region| {
-        thread.passes_over(action, region)
+    let Some(kind) = kind_to_pass_over(event) else {
+        return false;
+    };
+    let begins = matches!(event.action(), Action::Open(_));
+    passes_over_by(begins, knows_place, |thread| {
+        thread.passes_over(event.action(), kind, find)
     })
 }
 
@@ -90,9 +92,8 @@ fn is_passed_over_by(
 #[inline(always)]
 fn passes_over_by(
     begins: bool,
-    find: impl FnOnce() -> Option<&'static Region> + Copy,
     knows_place: impl FnOnce(&'static Thread) -> bool + Copy,
-    passes_over: impl FnOnce(&'static Thread, &'static Region) -> bool + Copy,
+    passes_over: impl FnOnce(&'static Thread) -> bool + Copy,
 ) -> bool {
     // Asked first: a thread that may be cancelled at any instruction goes no further.
     if !state::is_quick() {
@@ -104,39 +105,33 @@ fn passes_over_by(
     if !begins && !thread.sampler.is_passing() || !knows_place(thread) {
         return false;
     }
-    find().is_some_and(|region| passes_over(thread, region))
+    passes_over(thread)
 }
 
-/// Whether an event is of a construct that can be passed over. Barriers and constructs that end
-/// with one are not: users want to see waits.
+/// Whether an event is of a construct that can be passed over.
 #[inline(always)]
 pub(crate) const fn may_be_passed_over(event: Event) -> bool {
-    use Event::{
-        AtomicEnter, AtomicExit, CriticalBegin, CriticalEnd, CriticalEnter, CriticalExit,
-        FlushEnter, FlushExit, MasterBegin, MasterEnd, OrderedBegin, OrderedEnd, OrderedEnter,
-        OrderedExit, TaskCreateEnter, TaskCreateExit, TaskyieldEnter, TaskyieldExit,
-    };
-    matches!(
-        event,
-        AtomicEnter
-            | AtomicExit
-            | CriticalEnter
-            | CriticalBegin
-            | CriticalEnd
-            | CriticalExit
-            | FlushEnter
-            | FlushExit
-            | MasterBegin
-            | MasterEnd
-            | OrderedEnter
-            | OrderedBegin
-            | OrderedEnd
-            | OrderedExit
-            | TaskCreateEnter
-            | TaskCreateExit
-            | TaskyieldEnter
-            | TaskyieldExit
-    )
+    kind_to_pass_over(event).is_some()
+}
+
+/// The construct of an event, if the construct can be passed over. Barriers and constructs that
+/// end with one are not: users want to see waits.
+#[inline(always)]
+const fn kind_to_pass_over(event: Event) -> Option<RegionKind> {
+    Some(match event {
+        Event::AtomicEnter | Event::AtomicExit => RegionKind::Atomic,
+        Event::CriticalEnter | Event::CriticalBegin | Event::CriticalEnd | Event::CriticalExit => {
+            RegionKind::Critical
+        }
+        Event::FlushEnter | Event::FlushExit => RegionKind::Flush,
+        Event::MasterBegin | Event::MasterEnd => RegionKind::Master,
+        Event::OrderedEnter | Event::OrderedBegin | Event::OrderedEnd | Event::OrderedExit => {
+            RegionKind::Ordered
+        }
+        Event::TaskCreateEnter | Event::TaskCreateExit => RegionKind::Task,
+        Event::TaskyieldEnter | Event::TaskyieldExit => RegionKind::Taskyield,
+        _ => return None,
+    })
 }
 
 impl Thread {
@@ -156,12 +151,27 @@ impl Thread {
 
     /// Handles an event of a construct on a thread that knows its place. True if there is no more
     /// to do. If the begin of an instance was passed over, so are its other events.
+    ///
+    /// The next event of a construct of the same kind belongs to the instance that is open: anything
+    /// else that begins in an instance is recorded, and puts the instance on the stack. So the region
+    /// need not be found.
     #[inline(always)]
-    pub(crate) fn passes_over(&'static self, action: Action, region: &'static Region) -> bool {
+    pub(crate) fn passes_over(
+        &'static self,
+        action: Action,
+        kind: RegionKind,
+        find: impl FnOnce() -> Option<&'static Region> + Copy,
+    ) -> bool {
         let sampler = &self.sampler;
-        let is_open = || sampler.open.is(region);
+        let is_open = || {
+            sampler.open.get().is_some_and(|open| {
+                open.kind == kind || find().is_some_and(|it| std::ptr::eq(open, it))
+            })
+        };
         match action {
-            Action::Open(phase) => self.passes_over_whole(region, phase),
+            Action::Open(phase) => {
+                find().is_some_and(|region| self.passes_over_whole(region, phase))
+            }
             Action::SwitchPhase(phase) if is_open() => {
                 sampler.phase.store(phase as u8, Ordering::Relaxed);
                 true
