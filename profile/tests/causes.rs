@@ -70,6 +70,28 @@ fn a_barrier_between_opposite_loops_is_one_cause() {
     assert_eq!(alike, [each(1), each(2)]);
 }
 
+#[test]
+fn the_ordered_regions_of_a_loop_are_one_cause() {
+    let queue = |around, region| {
+        node(
+            Some(around),
+            region,
+            Body,
+            vec![row(2, &[(Main, 20), (Enter, 20)])],
+        )
+    };
+    let kinds = [Kind::Loop, Kind::Ordered, Kind::Ordered];
+    let whole = loop_of(1, [[80, 0], [80, 0]]);
+    let of_one_loop = team(&kinds, vec![whole.clone(), queue(1, 2), queue(1, 3)]);
+    assert_eq!(found(&of_one_loop), [(CauseKind::Ordered, Some(2), 20)]);
+    let kinds = [Kind::Loop, Kind::Ordered, Kind::Loop, Kind::Ordered];
+    let loops = [1, 3].map(|region| loop_of(region, [[40, 0], [40, 0]]));
+    let [first, second] = loops;
+    let of_two_loops = team(&kinds, vec![first, queue(1, 2), second, queue(3, 4)]);
+    let each = |region| (CauseKind::Ordered, Some(region), 10);
+    assert_eq!(found(&of_two_loops), [each(2), each(4)]);
+}
+
 /// A region of 80 s in sum that is executed `count` times. Each of its two threads works for
 /// `work` seconds; the team takes `start` seconds to start.
 fn repeated(count: u64, work: u64, start: u64) -> Profile {

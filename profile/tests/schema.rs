@@ -94,6 +94,7 @@ fn full() -> Profile {
         region.function = Some("f".to_owned());
         region.directive = Some("omp for".to_owned());
         region.schedule = Some("static".to_owned());
+        region.variable = Some("sum".to_owned());
         region.num_sections = Some(2);
         region.unsplit = Some("why".to_owned());
         region.near = true;

@@ -40,11 +40,26 @@ pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         causes.extend(cause(facts, ledger, taken, Some(guard)));
     }
     let is_queue = |entry: &Entry| QUEUES.iter().any(|(kind, ..)| entry.is_of(&[*kind]));
-    let rest = ledger.take_by_region(is_queue);
-    for taken in rest {
+    // All ordered regions of a loop have the same turns.
+    let mut rest: BTreeMap<usize, Vec<Entry>> = BTreeMap::new();
+    for entry in ledger.take(is_queue) {
+        let around = Some(entry.region).filter(|_| entry.is_of(&[RegionKind::Ordered]));
+        let place = around.and_then(|ordered| construct_around(facts, ordered));
+        rest.entry(place.unwrap_or(entry.region))
+            .or_default()
+            .push(entry);
+    }
+    for taken in rest.into_values() {
         causes.extend(cause(facts, ledger, taken, None));
     }
     causes
+}
+
+/// The construct around a region.
+fn construct_around(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
+    let nodes = &facts.tree.nodes;
+    let mut its = nodes.iter().filter(|node| node.region == region);
+    its.find_map(|node| Some(nodes[node.parent?].region))
 }
 
 fn cause(
@@ -226,12 +241,8 @@ fn most(counts: impl Iterator<Item = (usize, u64)>) -> Option<(usize, u64)> {
 
 /// Whether the turns of an ordered region already follow each other one iteration at a time.
 fn turns_come_soon(facts: &Facts<'_, '_>, region: usize) -> bool {
-    let nodes = &facts.tree.nodes;
-    let mut its = nodes.iter().filter(|node| node.region == region);
-    let of_loop_around = its.find_map(|node| {
-        let parent = nodes[node.parent?].region;
-        facts.profile.regions[parent].schedule.as_deref()
-    });
+    let of_loop_around = construct_around(facts, region)
+        .and_then(|around| facts.profile.regions[around].schedule.as_deref());
     of_loop_around.is_some_and(|schedule| {
         let schedule = Schedule::of(schedule);
         match schedule.chunk {
