@@ -12,12 +12,11 @@ use profile::outside::{self, Interface};
 use profile::save::{LIST, Saved};
 
 use super::collector;
-use crate::measure::{dynamic, sampling, state};
+use crate::measure::{dynamic, state};
 use crate::run::writing;
 
 /// A runtime was met.
 pub(super) fn begin() {
-    sampling::time_all();
     writing::tell_instead(|saved: &Saved| note(&saved.json));
 }
 

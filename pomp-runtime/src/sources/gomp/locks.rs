@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_void};
 use super::super::locks::{begin, begin_wait, called, release, released, tried};
 use super::site::{self, Call};
 use super::table::Entry;
+use crate::measure::passed_locks;
 use crate::measure::region::Region;
 
 type Routine = unsafe extern "C-unwind" fn(*mut c_void, usize) -> c_int;
@@ -55,6 +56,19 @@ shapes! {
 
     /// Sets a lock.
     lock_set(lock, found, call) {
+        if let Some(thread) = passed_locks::passes_over(|| region(found), lock.addr()) {
+            let result = call();
+            thread.has_set_passed_lock();
+            return result;
+        }
+        let begun = begin_wait(move |_| region(found), lock);
+        let result = call();
+        tried(begun, lock, true);
+        result
+    }
+
+    /// Sets a nestable lock.
+    nest_lock_set(lock, found, call) {
         let begun = begin_wait(move |_| region(found), lock);
         let result = call();
         tried(begun, lock, true);
@@ -63,7 +77,10 @@ shapes! {
 
     /// Unsets a lock.
     lock_unset(lock, found, call) {
-        let set = release(move |_| region(found), lock);
+        let set = match passed_locks::is_passed_over(lock.addr()) {
+            true => None,
+            false => release(move |_| region(found), lock),
+        };
         let result = call();
         released(set);
         result

@@ -28,7 +28,7 @@ mod teams;
 mod unmarked;
 
 pub use heads::{head_begins, head_ends};
-pub use locks::{lock_call, lock_set, lock_test, lock_unset};
+pub use locks::{lock_call, lock_set, lock_test, lock_unset, nest_lock_set};
 pub use runtime::asked;
 pub use shapes::{around, around_many, sections, single};
 pub use table::entries;

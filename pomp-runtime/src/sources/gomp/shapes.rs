@@ -10,6 +10,7 @@ use super::unmarked::{
     begin_barrier_of_single, leave_loop, leave_single, pass_single, top_kind, top_of,
     waits_at_its_end,
 };
+use crate::measure::passed::is_passed_over;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -37,7 +38,7 @@ pub unsafe extern "C-unwind" fn around<E: Entry>(
     before::<E>(call);
     // SAFETY: as above.
     let result = unsafe { function(a, b, c, d, e, f) };
-    after::<E>(call, E::after);
+    after_call::<E>(call);
     result
 }
 
@@ -71,7 +72,7 @@ pub unsafe extern "C-unwind" fn around_many<E: Entry>(
     before::<E>(call);
     // SAFETY: as above.
     let result = unsafe { function(a, b, c, d, e, f, more) };
-    after::<E>(call, E::after);
+    after_call::<E>(call);
     result
 }
 
@@ -164,6 +165,9 @@ fn place<E: Row>(body: usize, caller: usize) -> usize {
 /// Reports the events of the row from before the call.
 #[inline(always)]
 pub(super) fn before<E: Row>(call: Call) {
+    if passes_over(E::BEFORE, call) {
+        return;
+    }
     tell::<E>(call, |thread, region| {
         if ends_single(E::OF) && !E::OF.is_barrier() {
             leave_loop(thread);
@@ -179,12 +183,26 @@ pub(super) fn before<E: Row>(call: Call) {
     });
 }
 
-/// Reports the events after the call.
+/// Whether these events are passed over.
 #[inline(always)]
-pub(super) fn after<E: Row>(
-    call: Call,
-    report_it: impl FnOnce(&'static Thread, &'static Region) + Copy,
-) {
+fn passes_over(events: &'static [Event], call: Call) -> bool {
+    match events {
+        [event] => is_passed_over(*event, || call.region),
+        _ => false,
+    }
+}
+
+/// Reports the events of the row from after the call.
+#[inline(always)]
+pub(super) fn after_call<E: Row>(call: Call) {
+    if !passes_over(E::AFTER, call) {
+        after::<E>(call, E::after);
+    }
+}
+
+/// Reports events after the call.
+#[inline(always)]
+fn after<E: Row>(call: Call, report_it: impl FnOnce(&'static Thread, &'static Region) + Copy) {
     tell::<E>(call, move |thread, region| {
         if E::OF.is_barrier()
             && let Some(single) = top_of(thread, RegionKind::Single)

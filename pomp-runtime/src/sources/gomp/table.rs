@@ -35,7 +35,7 @@ pub trait Entry: row::Row {}
 impl<R: row::Row> Entry for R {}
 
 pub(super) mod row {
-    use super::{CStr, Of, Region, Thread};
+    use super::{CStr, Event, Of, Region, Thread};
 
     /// The contents of a row, for this folder alone.
     pub trait Row {
@@ -46,6 +46,10 @@ pub(super) mod row {
         /// The region to which its events belong.
         #[allow(private_interfaces)]
         const OF: Of;
+        /// The events before the call.
+        const BEFORE: &'static [Event];
+        /// The events after the call.
+        const AFTER: &'static [Event];
         /// Reports the events before the call.
         #[allow(private_interfaces)]
         fn before(thread: &'static Thread, region: &'static Region);
@@ -181,8 +185,8 @@ macro_rules! for_gomp_entries {
             omp_destroy_nest_lock_: lock_call(Call("lock"); ; );
             omp_set_lock: lock_set(Call("lock"); ; );
             omp_set_lock_: lock_set(Call("lock"); ; );
-            omp_set_nest_lock: lock_set(Call("lock"); ; );
-            omp_set_nest_lock_: lock_set(Call("lock"); ; );
+            omp_set_nest_lock: nest_lock_set(Call("lock"); ; );
+            omp_set_nest_lock_: nest_lock_set(Call("lock"); ; );
             omp_unset_lock: lock_unset(Call("lock"); ; );
             omp_unset_lock_: lock_unset(Call("lock"); ; );
             omp_unset_nest_lock: lock_unset(Call("lock"); ; );
@@ -219,6 +223,8 @@ macro_rules! rows {
                     const NUMBER: usize = Number::$name as usize;
                     const NAME: &'static CStr = NAMES[Self::NUMBER];
                     const OF: Of = $of;
+                    const BEFORE: &'static [Event] = &[$(Event::$before),*];
+                    const AFTER: &'static [Event] = &[$(Event::$after),*];
 
                     #[inline(always)]
                     fn before(thread: &'static Thread, region: &'static Region) {

@@ -75,6 +75,6 @@ pub unsafe extern "C-unwind" fn task<E: Entry>(
             )
         })
     };
-    super::shapes::after::<E>(call, E::after);
+    super::shapes::after_call::<E>(call);
     result
 }
