@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Ok(checked) if checked.violations().next().is_none() => ExitCode::SUCCESS,
         Ok(_) => ExitCode::from(VIOLATED),
         Err(failure) => {
-            eprintln!("{}", failure.message);
+            tell!("{}", failure.message);
             ExitCode::from(ERROR)
         }
     }

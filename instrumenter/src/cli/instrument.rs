@@ -65,7 +65,7 @@ fn all(arguments: &Arguments, files: &[PathBuf]) -> Result<(), Failure> {
     let results = files.iter().map(|file| one(arguments, file));
     let failed = results
         .filter_map(Result::err)
-        .inspect(|failure| eprintln!("{}", failure.message))
+        .inspect(|failure| tell!("{}", failure.message))
         .count();
     match failed {
         0 => Ok(()),
@@ -99,12 +99,12 @@ fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     let reading = front_end(source.language).read(&source);
     let result = instrument_read(&*reading, &source, &options);
     for warning in &result.warnings {
-        eprintln!("{warning}");
+        tell!("{warning}");
     }
     for HiddenEntry { file, line, reason } in hidden(&source, &result) {
         let help = HiddenEntry::HELP;
         let file = profile::printable::printable(&file);
-        eprintln!("{file}:{line}: warning: not instrumented: {reason}\n  = help: {help}");
+        tell!("{file}:{line}: warning: not instrumented: {reason}\n  = help: {help}");
     }
     if arguments.verify {
         check(&*reading, &source, &result)?;
@@ -128,7 +128,7 @@ fn check(reading: &dyn Reading, source: &Source, result: &Instrumented) -> Resul
         ))
     })?;
     let name = names::shown(&source.name);
-    eprintln!("{name}: verified, {} regions", result.instrumented);
+    tell!("{name}: verified, {} regions", result.instrumented);
     Ok(())
 }
 

@@ -1,5 +1,14 @@
 //! The command line of `romp`: one file per subcommand.
 
+/// Writes a line to standard error. If nobody can read it, the work goes on, and the status of the
+/// command says what happened; `eprintln` would panic.
+macro_rules! tell {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+
 mod check;
 mod completions;
 mod config;
@@ -124,12 +133,12 @@ pub fn run() -> ExitCode {
     let words = match trace::command_first(words) {
         Ok(words) => words,
         Err(message) => {
-            eprintln!("{message}");
+            tell!("{message}");
             return ExitCode::from(2);
         }
     };
     if let Some(message) = slips::meant(&Arguments::command(), &words) {
-        eprintln!("{message}");
+        tell!("{message}");
         return ExitCode::from(2);
     }
     let name = std::env::args_os().next().unwrap_or_else(|| "romp".into());
@@ -161,7 +170,7 @@ fn end(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{}", failure.message);
+            tell!("{}", failure.message);
             ExitCode::FAILURE
         }
     }

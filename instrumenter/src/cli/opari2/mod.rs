@@ -164,7 +164,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let result = crate::instrument(&source, &options);
     for warning in &result.warnings {
-        eprintln!("{warning}");
+        tell!("{warning}");
     }
     instrument::write(output, infile, result.text())
 }

@@ -58,7 +58,7 @@ pub(super) fn treat(
         }
         match tasks {
             Some(Tasks::Warn) => {
-                eprintln!(
+                tell!(
                     "{}",
                     said("tasks may not be supported by the measurement library")
                 );

@@ -57,7 +57,19 @@ struct CallSite {
     construct: usize,
     at: (u32, u32),
     lines: [u32; 2],
-    is_end: bool,
+    belongs: Belongs,
+}
+
+/// How a call belongs to the construct at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Belongs {
+    /// It is the construct's.
+    Itself,
+    /// It waits at the construct's end.
+    Waits,
+    /// It is one of those that the construct makes beside its own: the construct is measured as
+    /// another kind, so the call gets a line only.
+    Within,
 }
 
 /// Whether the body of a construct becomes a function of its own.
@@ -162,7 +174,7 @@ pub(super) fn last_of_body(
         is_head: false,
     };
     let places = places(all, Scope::Body(body), of, None).into_iter();
-    let mut places = places.filter(|place| !place.is_end);
+    let mut places = places.filter(|place| place.belongs == Belongs::Itself);
     match (places.next(), places.next()) {
         (Some(place), None) if !may_be_more => place.found(),
         _ => Found::Near,
@@ -246,9 +258,10 @@ fn at_line(places: &[CallSite], line: u32) -> Found {
 
 impl CallSite {
     fn found(&self) -> Found {
-        match self.is_end {
-            true => Found::EndOf(self.construct),
-            false => Found::Certain(self.construct),
+        match self.belongs {
+            Belongs::Itself => Found::Certain(self.construct),
+            Belongs::Waits => Found::EndOf(self.construct),
+            Belongs::Within => Found::Near,
         }
     }
 }
@@ -278,7 +291,15 @@ fn places(
                     construct: number,
                     at: (construct.begin.first, construct.column),
                     lines: [construct.begin.first, construct.begin.last],
-                    is_end: false,
+                    belongs: Belongs::Itself,
+                });
+            }
+            if holds_calls(construct, it, of) {
+                return Some(CallSite {
+                    construct: number,
+                    at: (construct.begin.first, construct.column),
+                    lines: [construct.begin.first, construct.end.last],
+                    belongs: Belongs::Within,
                 });
             }
             let waits = kind == RegionKind::Barrier && waits_in_a_barrier(it, construct);
@@ -286,7 +307,7 @@ fn places(
                 construct: number,
                 at: (construct.end.last, u32::MAX),
                 lines: [construct.begin.first, construct.end.last],
-                is_end: true,
+                belongs: Belongs::Waits,
             })
         })
         .collect();
@@ -299,6 +320,23 @@ pub(super) fn may_be_of(kind: RegionKind, construct: &Descriptor) -> bool {
     construct.kind().is_some_and(|it| {
         may_be(kind, it) || kind == RegionKind::Barrier && waits_in_a_barrier(it, construct)
     })
+}
+
+/// Whether a construct of another kind may make such calls: the parts of a combined directive, and
+/// the assignments in a `workshare`.
+fn holds_calls(construct: &Descriptor, kind: RegionKind, of: Of<'_>) -> bool {
+    use RegionKind as K;
+    let is_device = matches!(kind, K::Target | K::Teams);
+    let is_workshare = matches!(kind, K::Workshare | K::ParallelWorkshare);
+    match of.kind {
+        K::Parallel | K::ParallelLoop => is_device && has(construct, "parallel"),
+        K::Loop if of.is_head => {
+            is_workshare
+                || is_device && (has(construct, "distribute") || has(construct, "parallel"))
+        }
+        K::Barrier => is_workshare,
+        _ => false,
+    }
 }
 
 /// Whether the schedule alone distributes a loop's iterations.
@@ -502,6 +540,27 @@ mod tests {
             find(RegionKind::Single, &[14, 1]),
             [Found::Near, Found::Near]
         );
+    }
+
+    #[test]
+    fn calls_in_parts_of_another_construct_are_not_those_of_the_only_one() {
+        let all = [
+            construct("parallelfor", [5, 6], "omp parallel for"),
+            construct("target", [8, 9], "omp target teams distribute parallel for"),
+            construct("for", [20, 22], "omp do"),
+            construct("workshare", [23, 25], "omp workshare"),
+        ];
+        let find =
+            |of, lines: &[u32]| of_calls(&all, false, Scope::Function("f"), of, &calls(lines));
+        let parallel = of(RegionKind::Parallel);
+        assert_eq!(find(parallel, &[5, 8]), [Found::Certain(0), Found::Near]);
+        assert_eq!(find(parallel, &[8]), [Found::Near]);
+        let head = Of {
+            is_head: true,
+            ..of(RegionKind::Loop)
+        };
+        let found = find(head, &[20, 24, 25]);
+        assert_eq!(found, [Found::Certain(2), Found::Near, Found::Near]);
     }
 
     #[test]

@@ -102,8 +102,10 @@ fn finish(preload: &preload::Preload) {
         say("this program was built with Romp and measures itself: romp run adds nothing");
     }
     let paths: BTreeSet<&PathBuf> = listed.iter().filter(|path| path.is_absolute()).collect();
-    for path in paths {
-        match complete(path) {
+    let completed: Vec<Result<Saved, String>> =
+        paths.into_iter().map(|path| complete(path)).collect();
+    for profile in completed {
+        match profile {
             Ok(saved) => say(&format!(
                 "{} [{}, {}]",
                 saved.headline,
@@ -146,6 +148,6 @@ fn short(path: &Path) -> &Path {
 fn say(message: &str) {
     let is_quiet = std::env::var("ROMP_QUIET").ok();
     if is_quiet.and_then(|value| profile::environment::truth(&value)) != Some(true) {
-        eprintln!("romp: {}", profile::printable::printable(message));
+        tell!("romp: {}", profile::printable::printable(message));
     }
 }

@@ -42,13 +42,13 @@ pub(super) fn all(runs: &Runs<'_>) -> Result<Vec<Profile>, Failure> {
     for repeat in 1..=runs.repeat {
         for &threads in runs.threads {
             let run = profiles.len() + 1;
-            eprintln!("romp: run {run} of {number}: {}", of(threads));
+            tell!("romp: run {run} of {number}: {}", of(threads));
             let folder = folder.join(format!("threads-{threads}.{repeat}"));
             profiles.push(one(runs, threads, &folder)?);
         }
     }
     if let Some(keep) = runs.keep {
-        eprintln!("romp: the profiles are in '{}'", keep.display());
+        tell!("romp: the profiles are in '{}'", keep.display());
     }
     Ok(profiles)
 }

@@ -92,7 +92,7 @@ fn opened<A: Args>(of: &Of<A>) -> Result<Trace, Failure> {
     let trace = open(&of.file)?;
     if !trace.is_complete() {
         let state = trace.state();
-        eprintln!("warning: '{}' is {state}", of.file.display());
+        tell!("warning: '{}' is {state}", of.file.display());
     }
     Ok(trace)
 }
