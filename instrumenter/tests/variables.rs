@@ -98,6 +98,7 @@ fn in_fortran() {
         ("!$omp atomic write\ns = 1", "s"),
         ("!$omp atomic read\nv = s", "-"),
         ("!$omp atomic\na(i) = a(i) + 1", "-"),
+        ("!$omp atomic\n= 1", "-"),
         ("!$omp atomic\np%n = p%n + 1", "-"),
         (
             "associate (e => a(i))\n!$omp atomic\ne = e + 1\nend associate",

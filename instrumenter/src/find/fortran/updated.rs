@@ -59,10 +59,7 @@ fn assignment(view: &View, number: usize) -> Option<Assignment<'_>> {
     let (object, value) = (&tokens[..equals], &tokens[equals + 1..]);
     let is_name = |token: &Token| token.kind == TokenKind::Word;
     let is = |token: &Token, mark: &str| line.text(token) == mark.as_bytes();
-    let mut rest = object.strip_prefix(&object[..1])?;
-    if !is_name(&object[0]) {
-        return None;
-    }
+    let (_, mut rest) = object.split_first().filter(|(first, _)| is_name(first))?;
     loop {
         rest = match rest {
             [percent, component, rest @ ..] if is(percent, "%") && is_name(component) => rest,
