@@ -334,7 +334,6 @@ fn holds_calls(construct: &Descriptor, kind: RegionKind, of: Of<'_>) -> bool {
             is_workshare
                 || is_device && (has(construct, "distribute") || has(construct, "parallel"))
         }
-        K::Barrier => is_workshare,
         _ => false,
     }
 }
