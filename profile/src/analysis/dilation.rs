@@ -50,6 +50,13 @@ pub struct Dilation {
 const DISTORTS: f64 = 5.0;
 
 impl Dilation {
+    /// The pairs of events of a region that were timed.
+    pub(crate) fn pairs_of(&self, region: usize) -> u64 {
+        let mut regions = self.regions.iter();
+        let of_region = regions.find(|of| of.region == region);
+        of_region.map_or(0, |of| of.pairs)
+    }
+
     /// The region with the most events, if their cost affects all times.
     pub(crate) fn culprit(&self) -> Option<&RegionDilation> {
         let distorts = self.cost.percent >= DISTORTS;

@@ -169,6 +169,7 @@ impl<'p> Report<'p> {
             overheads: &overheads,
             efficiency: &efficiency,
             grains: &grains,
+            dilation: dilation.as_ref(),
         });
         let summary = summary::Facts {
             profile,

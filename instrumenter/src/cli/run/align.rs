@@ -63,12 +63,12 @@ struct CallSite {
 /// How a call belongs to the construct at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Belongs {
-    /// It is the construct's.
+    /// The call is the construct itself.
     Itself,
-    /// It waits at the construct's end.
+    /// The call is the barrier at the construct's end.
     Waits,
-    /// It is one of those that the construct makes beside its own: the construct is measured as
-    /// another kind, so the call gets a line only.
+    /// The call is a part of the construct, which is measured as another kind. So only the line of
+    /// the call is known.
     Within,
 }
 
@@ -322,8 +322,8 @@ pub(super) fn may_be_of(kind: RegionKind, construct: &Descriptor) -> bool {
     })
 }
 
-/// Whether a construct of another kind may make such calls: the parts of a combined directive, and
-/// the assignments in a `workshare`.
+/// Whether a construct that is measured as another kind may make such calls in its parts: the other
+/// constructs of a combined directive, and the assignments in a `workshare`.
 fn holds_calls(construct: &Descriptor, kind: RegionKind, of: Of<'_>) -> bool {
     use RegionKind as K;
     let is_device = matches!(kind, K::Target | K::Teams);

@@ -8,10 +8,11 @@ use crate::measure::chunk_requests::{Look, PERIOD, is_looked_at, look, ticks_of_
 use crate::measure::region;
 use Event::*;
 
-fn shared_loop() -> &'static Region {
+/// A loop with this schedule.
+fn loop_with(schedule: Option<&str>) -> &'static Region {
     let descriptor = Descriptor {
         region_type: "for".to_owned(),
-        schedule: Some("dynamic".to_owned()),
+        schedule: schedule.map(str::to_owned),
         ..Descriptor::default()
     };
     region::unregistered(descriptor).unwrap()
@@ -19,12 +20,8 @@ fn shared_loop() -> &'static Region {
 
 /// What is recorded of requests of these ticks each in a loop with this schedule.
 fn requests(schedule: Option<&str>, ticks: &[u64]) -> Span {
-    let shared = region::unregistered(Descriptor {
-        region_type: "for".to_owned(),
-        schedule: schedule.map(str::to_owned),
-        ..Descriptor::default()
-    });
-    let (t, shared) = (Thread::for_test().as_initial(0), shared.unwrap());
+    let shared = loop_with(schedule);
+    let t = Thread::for_test().as_initial(0);
     t.on(LoopEnter, shared, 10);
     for ticks in ticks {
         t.add_chunk_requests(61, *ticks);
@@ -55,7 +52,7 @@ fn only_loops_with_a_schedule_have_some() {
 /// The time of requests of which the timed one took 500 ticks, in a loop of 1,000,000 ticks with 61
 /// requests, if the work in a chunk takes this long beside the cost of timing it.
 fn with_work(ticks: u64) -> u64 {
-    let region = shared_loop();
+    let region = loop_with(Some("dynamic"));
     let t = Thread::for_test().as_initial(0);
     let read = ticks_of_read();
     t.on(LoopEnter, region, 10);
@@ -78,7 +75,7 @@ fn what_little_work_leaves_are_requests() {
 
 #[test]
 fn after_a_timed_request_the_next_one_ends_the_work() {
-    let region = shared_loop();
+    let region = loop_with(Some("dynamic"));
     let t = Thread::for_test().as_initial(0);
     t.on(LoopEnter, region, 10);
     let seen: Vec<Look> = (0..4 * PERIOD - 1)

@@ -30,6 +30,7 @@ pub use kinds::{KINDS, Kind};
 use std::cmp::Reverse;
 
 use self::ledger::{Amount, Entry, Ledger, largest, sum};
+use super::dilation::Dilation;
 use super::efficiency::Efficiencies;
 use super::grain::Grain;
 use super::labels::Label;
@@ -137,6 +138,7 @@ pub(crate) struct Facts<'a, 'p> {
     pub(crate) overheads: &'a Overheads,
     pub(crate) efficiency: &'a Efficiencies,
     pub(crate) grains: &'a [Grain],
+    pub(crate) dilation: Option<&'a Dilation>,
 }
 
 impl Facts<'_, '_> {

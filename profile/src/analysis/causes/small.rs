@@ -116,14 +116,6 @@ fn team_cost(facts: &Facts<'_, '_>, entry: &Entry) -> f64 {
     entry.amount.likely * part
 }
 
-/// The pairs of events of a region that were timed.
-fn timed_pairs(facts: &Facts<'_, '_>, region: usize) -> u64 {
-    let nodes = facts.tree.nodes.iter();
-    let its = nodes.filter(|node| node.region == region);
-    its.flat_map(|node| node.rows().map(|row| row.row.pairs(node.kind)))
-        .sum()
-}
-
 fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>) -> Option<Cause> {
     crate::order::by(&mut small, |a, b| b.0.wall.total_cmp(&a.0.wall));
     let (first, _) = small.first()?;
@@ -137,7 +129,8 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     for (region, taken) in &small {
         let lost = super::sum(taken);
         // In every instance, at most three pairs of events are on the critical path.
-        let pairs = timed_pairs(facts, region.region).min(3 * region.instances);
+        let timed = facts.dilation.map_or(0, |it| it.pairs_of(region.region));
+        let pairs = timed.min(3 * region.instances);
         let measuring = pair_cost * pairs as f64;
         let serial = region.wall - region.useful;
         let likely = (part * serial.max(lost.likely) - measuring).max(0.0);
