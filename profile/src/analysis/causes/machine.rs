@@ -113,7 +113,8 @@ fn doubt_short_waits(
 /// The elapsed time that all causes together can win, in nanoseconds. With more threads than
 /// processors, another thread computes while one waits. Even without the waits, the processors
 /// need as long for the work of all threads. System time does not count as work: LLVM's threads
-/// wait by yielding. Requests for chunks do not either, although the profile counts them as work.
+/// wait by yielding. Requests for chunks and atomic updates occupy processors like work, but can
+/// be won.
 pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let duration = facts.overheads.duration_ns;
     let processors = u64::from(facts.profile.run.processors);
@@ -123,12 +124,16 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     if !has_too_many_threads(facts) || kind(facts, &scheduling) == Kind::Affinity {
         return duration;
     }
-    let requests = causes.iter().filter(|it| it.kind == Kind::SmallChunks);
-    let requests: u64 = requests.map(|cause| cause.lost.ns).sum();
-    let computing = useful(facts) + facts.overheads.serial.ns as f64;
+    let lost_in = |kind: Kind| -> f64 {
+        let its = causes.iter().filter(|cause| cause.kind == kind);
+        its.map(|cause| cause.lost.ns as f64).sum()
+    };
+    // The profile counts requests as work.
+    let (requests, updates) = (lost_in(Kind::SmallChunks), lost_in(Kind::Atomic));
+    let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates;
     let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns);
     let ran = scheduling.run_ns.saturating_sub(waited);
-    let stays = (1.0 - requests as f64 / computing.max(1.0)).max(0.0);
+    let stays = (1.0 - (requests + updates) / computing.max(1.0)).max(0.0);
     let needed = computing.min(ran as f64) * stays / processors as f64;
     duration.saturating_sub(needed as u64)
 }

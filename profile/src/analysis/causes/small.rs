@@ -16,10 +16,20 @@ pub(super) const SMALL: f64 = 100_000.0;
 /// The team, or the barrier, must cost at least this part of the construct's elapsed time.
 pub(super) const COSTS: f64 = 0.25;
 
-/// The part of a team's cost that is won if different regions are joined or kept serial. If
-/// they are joined, a barrier between them stays. If they are kept serial, the runtime still
-/// makes a team of one thread for each (measured with libgomp: 264 ns of 570).
+/// The part of a team's cost that is won if different regions are joined: a barrier between
+/// them stays (measured with libgomp: 50 % of the elapsed time, with fast and with slow caches).
 const JOINED: f64 = 0.5;
+
+/// The elapsed time of a region that an `if` clause keeps serial, in nanoseconds. The runtime
+/// still makes a team of one thread (measured: libgomp 350, libomp 400).
+const SERIAL_TEAM: f64 = 350.0;
+
+/// The time that a thread needs to get its iterations, in nanoseconds. It is part of a body,
+/// but a serial region does not need it (measured with libomp: 350, for a static schedule).
+const HANDING_OUT: f64 = 300.0;
+
+/// The least part of a body that counts as the user's work.
+const LEAST_WORK: f64 = 0.25;
 
 /// A parallel region, with the sums over its instances.
 struct Region {
@@ -32,6 +42,16 @@ struct Region {
     useful: f64,
     /// Whether all its teams are forked inside other teams.
     is_nested: bool,
+}
+
+impl Region {
+    /// The elapsed time that is won if an `if` clause keeps the region serial. `measuring` is
+    /// the elapsed time that its events took.
+    fn won_by_if(&self, measuring: f64) -> f64 {
+        let handing_out = HANDING_OUT * (self.instances * self.members) as f64;
+        let work = (self.useful - handing_out).max(LEAST_WORK * self.useful);
+        self.wall - measuring - work - SERIAL_TEAM * self.instances as f64
+    }
 }
 
 const ONE_REGION: &str = "Put one parallel region around the loop that repeats it, or join it with \
@@ -120,10 +140,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     crate::order::by(&mut small, |a, b| b.0.wall.total_cmp(&a.0.wall));
     let (first, _) = small.first()?;
     let pair_cost = facts.profile.run.pair_cost_ps as f64 / 1000.0;
-    let part = match (kind, small.len()) {
-        (Kind::SmallRegions, 2..) => JOINED,
-        _ => 1.0,
-    };
+    let stay_regions = kind == Kind::SmallRegions && small.len() > 1;
     let mut amount = Amount::default();
     let (mut instances, mut wall, mut useful, mut paid) = (0, 0.0, 0.0, 0.0);
     for (region, taken) in &small {
@@ -133,7 +150,12 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         let pairs = timed.min(3 * region.instances);
         let measuring = pair_cost * pairs as f64;
         let serial = region.wall - region.useful;
-        let likely = (part * serial.max(lost.likely) - measuring).max(0.0);
+        let team = serial.max(lost.likely) - measuring;
+        let likely = match stay_regions {
+            true => region.won_by_if(measuring).max(JOINED * team),
+            false => team,
+        };
+        let likely = likely.max(0.0);
         amount += Amount {
             lost: lost.lost,
             likely,
