@@ -83,15 +83,13 @@ fn cause(
     }
     let mut cause = facts.cause(*kind, place, &taken);
     cause.category = Some(most.category);
-    cause.upper = super::Share::of(
-        cause.upper.ns.max(held(facts, &regions, cause.likely.ns)),
-        facts.overheads.duration_ns,
-    );
     if *kind == Kind::Atomic {
         let likely = without_updates(facts, &regions, cause.likely.ns);
         cause.likely = facts.elapsed(likely);
         cause.is_estimated = true;
     }
+    let upper = cause.upper.ns.max(held(facts, &regions, cause.likely.ns));
+    cause.upper = facts.elapsed(upper as f64);
     let (what, evidence) = what(facts, *kind, most.region, &regions, guard);
     Some(
         cause
@@ -112,13 +110,16 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
         0 => overheads.threads,
         processors => overheads.threads.min(processors.into()),
     };
-    let at_once = (processors as f64).max(2.0);
+    let at_once = (processors as f64).max(1.0);
     let updates = column_sum(facts, regions, Quantity::ExecCount);
     // Updates keep a processor. So their elapsed time is their thread time, divided among the
     // processors, if there are fewer of them than threads.
-    let measured = measured as f64 * (overheads.threads as f64 / processors.max(1) as f64);
+    let measured = measured as f64 * (overheads.threads as f64 / at_once);
     let alone = (updates as f64 * UPDATE_NS / at_once).min(measured);
-    let each_other = (measured - alone) / (at_once - 1.0);
+    let each_other = match at_once - 1.0 {
+        others if others >= 1.0 => (measured - alone) / others,
+        _ => return alone,
+    };
     let one_other = (each_other / 2.0).min(updates as f64 * ONE_OTHER_NS / at_once);
     alone + one_other + each_other * (at_once - 2.0)
 }
