@@ -19,7 +19,7 @@
 //! call paths. If something else happens in an instance that is passed over, the instance is put on
 //! the stack of frames at that moment, marked as already counted.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
@@ -53,22 +53,9 @@ static BUDGET: AtomicU64 = AtomicU64::new(0);
 
 const WHOLE: f64 = 1e6;
 
-/// Whether there is no budget, whatever the user asks for.
-static TIMES_ALL: AtomicBool = AtomicBool::new(false);
-
 /// Has hot constructs timed within a budget, a part of the program's time.
 pub(crate) fn limit(budget: f64) {
-    if !TIMES_ALL.load(Ordering::Relaxed) {
-        BUDGET.store((budget * WHOLE) as u64, Ordering::Relaxed);
-    }
-}
-
-/// Has every instance timed. For sources that do not ask whether an event is passed over: sampling
-/// would only cost them time.
-#[cfg(not(test))]
-pub(crate) fn time_all() {
-    TIMES_ALL.store(true, Ordering::Relaxed);
-    BUDGET.store(0, Ordering::Relaxed);
+    BUDGET.store((budget * WHOLE) as u64, Ordering::Relaxed);
 }
 
 /// Whether anything may be timed by sample.

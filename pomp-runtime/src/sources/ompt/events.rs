@@ -345,7 +345,7 @@ fn share(
     exit: Event,
 ) {
     if begins {
-        return tell(region_or_unknown((what, 0), address.addr()), events);
+        return tell(|| region_or_unknown((what, 0), address.addr()), events);
     }
     event_of(
         |thread| open(thread, |role, of| role.is_construct() && of == kind),
@@ -373,7 +373,7 @@ unsafe extern "C" fn mutex_acquire(
 ) {
     match kind {
         mutex::CRITICAL => tell(
-            region(("critical", wait_id), address.addr()),
+            || region(("critical", wait_id), address.addr()),
             &[Event::CriticalEnter],
         ),
         mutex::ORDERED => tell_at("ordered", address, &[Event::OrderedEnter]),

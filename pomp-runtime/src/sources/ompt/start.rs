@@ -10,7 +10,7 @@ use super::super::uninstrumented;
 pub use super::abi::StartResult;
 use super::abi::{Data, Lookup, SetCallback, Start};
 use super::{events, places};
-use crate::measure::{config, facts, message, sampling, state};
+use crate::measure::{config, facts, message, state};
 
 static RESULT: StartResult = StartResult {
     initialize,
@@ -66,8 +66,6 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
     places::add_runtime(lookup as *const () as usize);
     facts::add(describe);
     uninstrumented::begin();
-    // Its events do not ask whether they are passed over: sampling would only cost them time.
-    sampling::time_all();
     // Measurement begins with the first event, which is not there yet.
     if config::variable("ROMP_TRACE").is_some() {
         for (event, function) in events::OF_TRACES {

@@ -13,7 +13,8 @@ use super::super::pomp::{begin_created_task, on_event};
 use super::abi::{self, Data, Dependence, depend};
 use super::links::{self, BEGUN};
 use super::places::{self, What};
-use super::tell::{Address, catch_up, tell_at};
+use super::tell::{Address, catch_up, may_pass_over, not_passed_over, tell_at};
+use crate::measure::passed::{end_of_task_is_passed_over, task_is_passed_over};
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -95,18 +96,25 @@ pub(super) unsafe extern "C" fn task_create(
         "task"
     };
     let region = places::region((what, 0), address.addr());
-    let label = event_of(
-        |_| region,
-        |thread, region| {
-            catch_up(thread);
-            on_event(Event::TaskCreateEnter, thread, region);
-            let label = thread.trace_creation();
-            on_event(Event::TaskCreateExit, thread, region);
-            label
-        },
-    );
+    let events = [Event::TaskCreateEnter, Event::TaskCreateExit];
+    let label = match not_passed_over(&events, || region) {
+        [] => None,
+        events => event_of(
+            |_| region,
+            |thread, region| {
+                catch_up(thread);
+                let mut label = None;
+                for event in events {
+                    on_event(*event, thread, region);
+                    label = label.or_else(|| thread.trace_creation());
+                }
+                label
+            },
+        )
+        .flatten(),
+    };
     if let Some(region) = region {
-        *kept = links::keep(region, label.flatten().unwrap_or(0));
+        *kept = links::keep(region, label.unwrap_or(0));
     }
 }
 
@@ -176,13 +184,17 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
     {
         // SAFETY: as above; it is not null, and the task is over.
         unsafe { links::give_back(std::mem::take(&mut *prior)) };
-        event_of(
-            |_| region.execution(),
-            |thread, region| {
-                catch_up(thread);
-                on_event(Event::TaskEnd, thread, region);
-            },
-        );
+        let is_passed_over =
+            may_pass_over() && end_of_task_is_passed_over(|| region.known_execution());
+        if !is_passed_over {
+            event_of(
+                |_| region.execution(),
+                |thread, region| {
+                    catch_up(thread);
+                    on_event(Event::TaskEnd, thread, region);
+                },
+            );
+        }
     }
     let Some((region, label)) = begun else {
         return;
@@ -193,7 +205,8 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
         *next |= BEGUN;
         is_new
     };
-    if is_new {
+    let is_passed_over = || may_pass_over() && task_is_passed_over(|| region.known_execution());
+    if is_new && !is_passed_over() {
         event_of(
             |_| Some(region),
             move |thread, region| {

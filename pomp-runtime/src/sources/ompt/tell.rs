@@ -10,6 +10,7 @@ use super::super::boundary::event_of;
 use super::super::pomp::on_event;
 use super::places::region;
 use crate::measure::frame::Role;
+use crate::measure::passed::is_passed_over;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -40,37 +41,63 @@ pub(super) fn catch_up(thread: &'static Thread) {
     }
 }
 
-/// Reports events of a region.
+/// Reports events of the region that `find` finds.
 #[inline(always)]
-pub(super) fn tell(region: Option<&'static Region>, events: &[Event]) {
-    event_of(
-        |_| region,
-        |thread, region| {
-            catch_up(thread);
-            for event in events {
-                on_event(*event, thread, region);
-            }
-        },
-    );
+pub(super) fn tell(find: impl FnOnce() -> Option<&'static Region> + Copy, events: &[Event]) {
+    let events = not_passed_over(events, find);
+    if !events.is_empty() {
+        // A region is looked up before its event: the lookup may ask for the thread's stack.
+        let region = find();
+        report(|_| region, events);
+    }
 }
 
 #[inline(always)]
 pub(super) fn tell_at(what: &'static str, address: Address, events: &[Event]) {
-    tell(region((what, 0), address.addr()), events);
+    tell(|| region((what, 0), address.addr()), events);
 }
 
 /// Reports events of the innermost region of a kind that is open.
 #[inline(always)]
 pub(super) fn tell_open(kind: RegionKind, events: &[Event]) {
-    event_of(
-        |thread| open(thread, |role, of| role.is_construct() && of == kind),
-        |thread, region| {
-            catch_up(thread);
-            for event in events {
-                on_event(*event, thread, region);
-            }
-        },
-    );
+    // An instance that is passed over is on no stack, and is known by its kind.
+    let events = not_passed_over(events, || None);
+    if !events.is_empty() {
+        report(
+            |thread| open(thread, |role, of| role.is_construct() && of == kind),
+            events,
+        );
+    }
+}
+
+/// Whether no end is put off. Such an end has to be reported before anything is passed over.
+#[inline(always)]
+pub(super) fn may_pass_over() -> bool {
+    PUT_OFF.get().is_none()
+}
+
+/// Passes over events from the first on, as far as they can be passed over, and gives the others.
+#[inline(always)]
+pub(super) fn not_passed_over(
+    events: &[Event],
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> &[Event] {
+    let is_passed = |event: &&Event| is_passed_over(**event, find);
+    let passed = match may_pass_over() {
+        true => events.iter().take_while(is_passed).count(),
+        false => 0,
+    };
+    &events[passed..]
+}
+
+#[inline(always)]
+fn report(find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy, events: &[Event]) {
+    event_of(find, |thread, region| {
+        catch_up(thread);
+        for event in events {
+            on_event(*event, thread, region);
+        }
+    });
 }
 
 /// The innermost open region that is wanted, on this side of the team's fork.
