@@ -1,7 +1,7 @@
 // This run compared with others, with the results of `romp diff`. Nothing is judged here.
 
 import { fill, h, table } from "./dom.js";
-import { counted, exact, percentage, time } from "./format.js";
+import { counted, exact, percentage, sentence, time } from "./format.js";
 import { regionLink } from "./region.js";
 import { choice, showChoice } from "./explorer.js";
 import { stateOf } from "./state.js";
@@ -47,9 +47,9 @@ export class CompareView {
     const more = wanted.length - listed.length + (isAll ? left : 0);
     const quiet = regions.length - regions.filter((/** @type {Change} */ one) => !one.noise).length;
     fill(this.body,
-      h("p", { class: "verdict" }, `${verdict}.`),
+      h("p", { class: "verdict" }, sentence(verdict)),
       h("p", {}, `Before: ${names}. ${before.runs > 1 ? "The median of the runs, and the interval of it." : ""}`),
-      notes.map((/** @type {string} */ note) => h("p", { class: "note" }, `${note}.`)),
+      notes.map((/** @type {string} */ note) => h("p", { class: "note" }, sentence(note))),
       this.table("The whole program", "What", program, (one) => one.what),
       causes.length > 0 ? this.table("What there is to win", "Cause", causes, (one) => [one.what, one.status === "both" ? "" : ` (${one.status})`]) : null,
       isAll || quiet === 0 ? null : h("p", { class: "said" }, `${counted(quiet, "time")} of regions changed no more than noise.`),

@@ -24,13 +24,26 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 /**
- * Replaces the children of an element.
+ * What tells an element from its neighbours, however often they are drawn anew.
+ * @param {Element} element
+ */
+function keyOf(element) {
+  return element.getAttribute("data-key") ?? element.getAttribute("href");
+}
+
+/**
+ * Replaces the children of an element. The focus stays where it is, as a user of the keyboard sees it.
  * @param {Element} host
  * @param {...Child} children
  */
 export function fill(host, ...children) {
+  const focused = document.activeElement;
+  const key = focused && host.contains(focused) ? keyOf(focused) : null;
   const nodes = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
   host.replaceChildren(...nodes.map((child) => (child instanceof Node ? child : String(child))));
+  if (key === null || focused?.isConnected) return;
+  const again = [...host.querySelectorAll(focused?.tagName ?? "")].find((one) => keyOf(one) === key);
+  /** @type {HTMLElement | undefined} */ (again)?.focus({ preventScroll: true });
 }
 
 /**
@@ -43,13 +56,11 @@ export function fill(host, ...children) {
 export function table(caption, titles, rows) {
   const cells = (/** @type {Child[]} */ row) =>
     row.map((cell, index) => (index === 0 ? h("th", { scope: "row" }, cell) : h("td", {}, cell)));
-  return h(
-    "table",
-    { class: "data" },
-    h("caption", {}, caption),
-    h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col" }, title)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, cells(row)))),
-  );
+  const body = h("tbody", {}, rows.map((row) => h("tr", {}, cells(row))));
+  // The title of a column stands above what it contains: numbers at the right, words at the left.
+  const isWords = (/** @type {number} */ column) => body.rows.length > 0 && !body.querySelector(`td:nth-child(${column + 1}) .num`);
+  const head = titles.map((title, column) => h("th", { scope: "col", class: isWords(column) ? "words" : null }, title));
+  return h("table", { class: "data" }, h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), body);
 }
 
 /** The most rows of a list that are printed. */

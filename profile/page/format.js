@@ -61,6 +61,15 @@ export function amount(value, unit) {
 }
 
 /**
+ * Words of an analysis as a sentence. Lines may not be broken in an arrow.
+ * @param {string} words
+ * @returns {string}
+ */
+export function sentence(words) {
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`.replaceAll(" -> ", " → ");
+}
+
+/**
  * A value as an element that also contains the exact value.
  * @param {number} value
  * @param {string} [unit]

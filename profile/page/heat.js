@@ -86,7 +86,8 @@ export function heat(field) {
 }
 
 /**
- * A bar of parts, each with a class. Screen readers read its title.
+ * A bar of parts, each with a class. Screen readers read its title. Without one they pass over
+ * the bar: then what it shows stands beside it.
  * @param {{value: number, kind: string}[]} parts
  * @param {number} whole
  * @param {string} title
@@ -98,5 +99,6 @@ export function partsBar(parts, whole, title) {
     piece.style.width = `${whole > 0 ? (100 * value) / whole : 0}%`;
     return piece;
   });
-  return h("span", { class: "parts", title, role: "img", "aria-label": title }, pieces);
+  const spoken = title === "" ? { "aria-hidden": "true" } : { title, role: "img", "aria-label": title };
+  return h("span", { class: "parts", ...spoken }, pieces);
 }

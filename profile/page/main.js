@@ -33,10 +33,14 @@ let views = [
 
 const HELP = [
   ["1 to 9", "the views, from left to right"],
+  ["Tab, Shift and Tab", "the next and the previous tree, picture, choice, link or button"],
   ["/", "find"],
   ["arrows, Home, End, Page up and down", "move in a tree; right opens, left folds"],
-  ["Enter", "the page of the region"],
-  ["Tab", "the next tree or button"],
+  ["arrows, Home, End", "move in a picture, which says what is there"],
+  ["left, right, +, -, Home", "in the timeline: move, zoom, show all"],
+  ["up, down", "in a choice: another run, what is compared, how it is shown"],
+  ["Enter", "the page of the region; follow a link"],
+  ["Alt and left", "back to the view before"],
   ["Esc", "close this, leave a field, end the selection, back to the overview"],
   ["?", "this help"],
 ];

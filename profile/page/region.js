@@ -176,7 +176,7 @@ export class RegionView {
       name(place.thread), ...this.executions(exact(place.count, "")), exact(placeTime(place)), ...present.map((one) => exact(place[one])),
       partsBar(present.map((one) => ({ value: place[one], kind: `place-${one}` })), most, ""),
     ]);
-    const key = h("p", { class: "key" }, present.map((one) => [h("i", { class: `place-${one}` }), PLACE_NAMES[one] + " "]));
+    const key = h("p", { class: "key" }, present.map((one) => [h("span", {}, h("i", { class: `place-${one}` }), PLACE_NAMES[one]), " "]));
     return [h("h2", {}, "Threads"), strip, key, table("What each thread did in it", ["Thread", ...this.executions("Executions"), "Time", ...present.map((one) => PLACE_NAMES[one]), ""], rows)];
   }
 

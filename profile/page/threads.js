@@ -79,13 +79,16 @@ export class ThreadsView {
       say: (row, column) => `${label(column)} in ${names[row]}: ${time(value(column, row))}`,
       choose: (row) => change({ v: "region", r: String(this.regions[row]) }),
     });
-    const rows = threads.map((_, row) => [label(row), ...names.map((_, column) => exact(value(row, column)))]);
-    const few = rows.length * names.length <= 4000;
+    // The table may be large: it is made when it is asked for.
+    const details = h("details", { class: "more", ontoggle: () => {
+      if (details.children.length > 1) return;
+      details.append(table("Own time", ["Thread", ...names], threads.map((_, row) => [label(row), ...names.map((_, column) => exact(value(row, column)))])));
+    } }, h("summary", {}, "As a table"));
     return [
       h("h2", {}, "Regions by threads"),
       h("p", { class: "said" }, `A column is a thread, in order; a row is a region, most time first${this.left > 0 ? ` (${counted(this.left, "other")} left out)` : ""}. Yellow is ${time(most)}.`),
       field,
-      few ? h("details", { class: "more" }, h("summary", {}, "As a table"), table("Own time", ["Thread", ...names], rows)) : null,
+      details,
     ];
   }
 }

@@ -4,6 +4,7 @@ import { fill, h, table } from "./dom.js";
 import { counted, exact, percentage, time } from "./format.js";
 import { CLASSES, firstAbove, loadTimeline, regionsIn, rowsOf, selectedLanes, selectedSpan, timesIn } from "./spans.js";
 import { regionLink } from "./region.js";
+import { regionName } from "./sums.js";
 import { change, listOf, listText } from "./state.js";
 
 const LANE_HEIGHT = 22;
@@ -12,6 +13,8 @@ const HANDED_OVER = "#d55e00";
 /** The colour of arrows from the end of a task to the begin of one that depends on it. */
 const DEPENDS = "#56b4e9";
 const COLOURS = ["", "#009e73", "#e69f00", "#cc79a7", "#0072b2"];
+/** What is written on these colours can be read: its contrast is at least 4.5. */
+const ON_COLOURS = ["", "#000", "#000", "#000", "#fff"];
 /** With more chunks or arrows than this, none are drawn, since they would blur. */
 const MOST_DRAWN = 3000;
 /** With more arrows of a kind than this, they have no heads. */
@@ -55,7 +58,7 @@ export class TimelineView {
     const key = CLASSES.slice(1).map((name, index) => {
       const box = h("i", {});
       box.style.background = COLOURS[index + 1];
-      return [box, name + " "];
+      return [h("span", {}, box, name), " "];
     });
     const handed = h("i", {});
     handed.style.background = HANDED_OVER;
@@ -63,7 +66,7 @@ export class TimelineView {
     depends.style.background = DEPENDS;
     const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click selects a thread. The other views show what it did in the span in sight, and nothing else; Esc shows all again.";
     this.host = h("section", { class: "view", "aria-label": "Timeline" },
-      h("p", { class: "key" }, key, [handed, "handed over "], [depends, "depends on"]), h("p", { class: "key" }, help), this.said, h("div", { class: "timeline" }, this.names, this.box), this.panel);
+      h("p", { class: "key" }, key, h("span", {}, handed, "handed over"), " ", h("span", {}, depends, "depends on")), h("p", { class: "key" }, help), this.said, h("div", { class: "timeline" }, this.names, this.box), this.panel);
     new ResizeObserver(() => this.draw()).observe(this.box);
   }
 
@@ -92,8 +95,8 @@ export class TimelineView {
       change({ ln: listText(chosen) });
     };
     fill(this.names, this.rows.map((row) => row.isGroup
-      ? h("button", { "aria-expanded": String(!folded.has(row.group)), onclick: () => toggle(row.group) }, `${folded.has(row.group) ? "▸" : "▾"} ${row.label}`)
-      : h("button", { class: "lane", "aria-pressed": String(chosen.has(row.label)), title: "select this thread", onclick: () => choose(row.label) }, row.label)));
+      ? h("button", { "data-key": `team ${row.group}`, "aria-expanded": String(!folded.has(row.group)), onclick: () => toggle(row.group) }, `${folded.has(row.group) ? "▸" : "▾"} ${row.label}`)
+      : h("button", { class: "lane", "data-key": `lane ${row.label}`, "aria-pressed": String(chosen.has(row.label)), title: "select this thread", onclick: () => choose(row.label) }, row.label)));
   }
 
   /**
@@ -178,10 +181,21 @@ export class TimelineView {
       return;
     }
     const what = lane.what[slice];
-    const region = this.facts.regions[Math.floor(what / CLASSES.length) - 1];
+    const region = this.name(Math.floor(what / CLASSES.length) - 1);
     const chunk = lane.chunks.find((one) => one.from <= at && at < one.to);
     const iterations = chunk ? `, iterations ${chunk.first} to ${chunk.first + chunk.length - 1}` : "";
-    fill(this.said, `${row.label}: ${CLASSES[what % CLASSES.length]}${region ? ` in ${region[0]}` : ""}${this.depends(Math.floor(what / CLASSES.length) - 1)}, ${time(lane.to[slice] - lane.from[slice])} from ${lane.from[slice]} ns${iterations}`);
+    fill(this.said, `${row.label}: ${CLASSES[what % CLASSES.length]}${region ? ` in ${region}` : ""}${this.depends(Math.floor(what / CLASSES.length) - 1)}, ${time(lane.to[slice] - lane.from[slice])} from ${lane.from[slice]} ns${iterations}`);
+  }
+
+  /**
+   * What a region is called in all views.
+   * @param {number} region
+   * @param {string} [otherwise]
+   * @returns {string}
+   */
+  name(region, otherwise = "") {
+    const [text, index] = this.facts.regions[region] ?? [otherwise, null];
+    return index === null ? text : regionName(this.model, index);
   }
 
   /**
@@ -257,15 +271,15 @@ export class TimelineView {
       const right = Math.min((lane.to[at] - this.from) / perPixel, width);
       context.fillStyle = COLOURS[kind];
       context.fillRect(left, top, Math.max(right - left, 0.3), LANE_HEIGHT - 4);
-      const region = this.facts.regions[Math.floor(lane.what[at] / CLASSES.length) - 1];
+      const region = this.name(Math.floor(lane.what[at] / CLASSES.length) - 1);
       if (region && right - left > 60) {
         context.save();
         context.beginPath();
         context.rect(left, top, right - left, LANE_HEIGHT - 4);
         context.clip();
-        context.fillStyle = "#fff";
+        context.fillStyle = ON_COLOURS[kind];
         context.font = "11px system-ui, sans-serif";
-        context.fillText(region[0], left + 4, top + 13);
+        context.fillText(region, left + 4, top + 13);
         context.restore();
       }
     }
@@ -288,7 +302,16 @@ export class TimelineView {
       const long = (chunk.to - chunk.from) / perPixel;
       context.fillStyle = "#000";
       context.fillRect(left, top, 1, LANE_HEIGHT - 4);
-      if (long > 90) context.fillText(`${chunk.first}..${chunk.first + chunk.length - 1}`, Math.max(left, 0) + 3, top + LANE_HEIGHT - 6);
+      if (long > 90) {
+        // On a ground of its own, at the end of the chunk: the region's name may stand at its begin.
+        const text = `${chunk.first}..${chunk.first + chunk.length - 1}`;
+        const wide = context.measureText(text).width + 6;
+        const at = Math.min(left + long, width) - wide;
+        context.fillStyle = "#fff";
+        context.fillRect(at, top + 2, wide - 1, LANE_HEIGHT - 8);
+        context.fillStyle = "#000";
+        context.fillText(text, at + 3, top + LANE_HEIGHT - 9);
+      }
     }
   }
 
@@ -358,7 +381,7 @@ export class TimelineView {
     const isSelected = (/** @type {number} */ lane) => selected.has(this.lanes[lane]);
     const seen = this.inSight(this.facts.dependences).filter(([from, , to]) => isSelected(from) || isSelected(to));
     if (seen.length === 0) return null;
-    const name = (/** @type {number | null} */ region) => this.facts.regions[region ?? -1]?.[0] ?? "a task";
+    const name = (/** @type {number | null} */ region) => this.name(region ?? -1, "a task");
     const rows = seen.sort((a, b) => a[3] - b[3]).slice(0, MOST_LISTED).map(([from, ended, to, began, before, after]) =>
       [name(before), this.lanes[from].name, exact(ended), name(after), this.lanes[to].name, exact(began), exact(began - ended)]);
     return table(`${counted(seen.length, "dependence")} in sight, by the begin of the task that waited`,
@@ -377,7 +400,7 @@ export class TimelineView {
       facts.has_handovers ? "" : "Hand-overs of locks and critical sections are left out, since there are too many events.",
     ];
     fill(this.said, `In sight: ${seen}. ${limits.join(" ")}`);
-    const value = (/** @type {number} */ ns) => [exact(Math.round(ns)), ` ${percentage((100 * ns) / (to - from))}`];
+    const value = (/** @type {number} */ ns) => [exact(Math.round(ns)), " ", h("span", { class: "interval" }, percentage((100 * ns) / (to - from)))];
     const lanes = selectedLanes(this.lanes);
     const rows = lanes.map((lane) => [lane.name, ...timesIn(lane, facts, from, to).map(value)]);
     const regions = facts.has_slices ? regionsIn(lanes, from, to).slice(0, MOST_LISTED) : [];

@@ -105,7 +105,7 @@ export class TreeView {
         "aria-selected": node === this.selected ? "true" : "false",
         "aria-expanded": children.length > 0 ? String(isOpen) : null,
         "data-node": this.tree.nodes[node].id,
-        title: help ?? null,
+        title: help ?? label,
         onclick: () => this.on.select(node),
         ondblclick: () => this.on.enter(node),
       },

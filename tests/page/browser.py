@@ -56,6 +56,10 @@ def shown(browser, file, fragment="", ready=True, **options):
 def go(page, fragment):
     """Follows a link within the page, until it is drawn."""
     page.evaluate("fragment => { location.hash = fragment }", fragment)
+    drawn_again(page)
+
+
+def drawn_again(page):
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
 
@@ -92,3 +96,28 @@ def open_all(page, tree):
 
 def choose(page, tree, node):
     page.locator(f'.tree[aria-label="{tree}"] .row[data-node="{node}"] .label').click()
+
+
+# What a user can act on, and what shows something, in the words of Chromium's accessibility tree.
+SPOKEN = {"button", "link", "combobox", "searchbox", "textbox", "tree", "treeitem", "application", "image", "table", "dialog", "region", "DisclosureTriangle"}
+
+
+def spoken(page):
+    """Everything that a screen reader can go to has a name, and each picture has a table with the same."""
+    nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    for node in [one for one in nodes if not one["ignored"]]:
+        role = node["role"]["value"]
+        can_act = any(one["name"] == "focusable" and one["value"]["value"] for one in node["properties"])
+        if role in SPOKEN or can_act:
+            assert node["name"]["value"].strip(), (page.url, node)
+    for details in page.locator("#app details:not([open]) summary").all():
+        details.click()
+    for picture in page.locator("#app canvas").all():
+        assert picture.evaluate_handle(TABLE_AFTER).as_element(), (page.url, "a picture without a table")
+
+
+TABLE_AFTER = """async canvas => {
+    await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+    const tables = [...document.querySelectorAll("#app table.data")];
+    return tables.find(one => canvas.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING && one.tBodies[0].rows.length > 0);
+}"""

@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 
-from browser import choose, chromium, go, json_of, model_of, open_all, rows, shown
+from browser import choose, chromium, drawn_again, go, json_of, model_of, open_all, rows, shown, spoken
 from sums import severities
 import traced
 
@@ -175,6 +175,8 @@ def lists(page, model, expected, parts):
     assert {region: (count, time) for region, count, time in told} == {region: (executions[region], own[region]) for region, *_ in told}, (told, own)
     assert len(told) == len(set(model["paths"]["region"]))
     go(page, "#v=threads")
+    page.locator("#app details summary").click()
+    page.wait_for_selector("#app details table")
     matrix = page.eval_on_selector_all(
         "#app details table.data tbody tr", "rows => rows.map(row => [row.cells[0].textContent, [...row.querySelectorAll('.num')].map(one => Number(one.dataset.value))])"
     )
@@ -283,9 +285,18 @@ def keyboard(folder):
         first = told.inner_text()
         keys.press("ArrowRight")
         assert first and told.inner_text() != first, first
-        # From a line of the source to the region.
+        # From a line of the source to the region. The lines are drawn anew when the focus scrolls them.
         keys.press("4")
-        tab_to(page, "one => one.matches('.mark')")
+        tab_to(page, "one => one.matches('.source')")
+        keys.press("Home")
+        page.set_viewport_size({"width": 1200, "height": 400})
+        seen = set()
+        while len(seen) < page.locator(".mark").count():
+            tab_to(page, "one => one.matches('.mark')")
+            drawn_again(page)
+            mark = page.evaluate("document.activeElement.getAttribute('href')")
+            assert mark and mark not in seen, (mark, seen)
+            seen.add(mark)
         keys.press("Enter")
         assert "v=region" in page.url, page.url
         # From the threads' matrix to the region of the row.
@@ -296,6 +307,19 @@ def keyboard(folder):
         assert "v=region" in page.url, page.url
         keys.press("Escape")
         assert "v=overview" in page.url
+
+
+def names(folder):
+    """A screen reader has a name for everything, and a table for each picture."""
+    region = model_of(folder)["paths"]["region"][0]
+    with chromium() as browser, shown(browser, f"{folder}/page.html") as page:
+        spoken(page)
+        for view in [*VIEWS[1:], f"region&r={region}"]:
+            go(page, f"#v={view}")
+            page.wait_for_selector("#app .view")
+            spoken(page)
+        page.keyboard.press("?")
+        spoken(page)
 
 
 def tab_to(page, wanted):
@@ -406,7 +430,7 @@ def compare(folder):
     with chromium() as browser:
         with shown(browser, f"{folder}/page.html", "#v=compare&d=all") as page:
             page.wait_for_selector("table.data")
-            assert diff["verdict"] in page.locator(".verdict").last.inner_text()
+            assert diff["verdict"][1:].replace("->", "→") in page.locator(".verdict").last.inner_text()
             program, *causes, regions = page.eval_on_selector_all(
                 "table.data",
                 "tables => tables.map(table => [...table.tBodies[0].rows].map(row => [...[...row.querySelectorAll('.num')].map(one => Number(one.dataset.value)), row.querySelector('.noise') !== null]))",
@@ -436,6 +460,46 @@ def compare(folder):
                     open_all(page, "Metrics")
                     seen = rows(page, "Metrics")
                     assert all(seen.get(part, 0) == of["ns"] for part, of in before[1]["parts"].items()), seen
+
+
+        compared_with_keys(browser, f"{folder}/page.html")
+
+
+def compared_with_keys(browser, file):
+    """Comparing takes no mouse, and a link shows the same."""
+    drawn = "text => document.querySelector('#app').innerText !== text"
+    with shown(browser, file) as page:
+        keys = page.keyboard
+        keys.press("?")
+        assert "in a choice" in page.locator("#help").inner_text()
+        keys.press("Escape")
+        keys.press("6")
+        assert page.locator('nav a[data-view="compare"]').get_attribute("aria-current") == "page"
+        page.wait_for_selector("table.data")
+        spoken(page)
+        before = page.locator("#app").inner_text()
+        tab_to(page, "one => one.name === 'd'")
+        keys.press("ArrowDown")
+        page.wait_for_function(drawn, arg=before)
+        assert page.evaluate("document.activeElement.name") == "d" and "d=all" in page.url
+        links = [(page.url.split("#")[1], page.locator("#app").inner_text())]
+        tab_to(page, "one => one.matches('#app table.data a')")
+        keys.press("Enter")
+        assert "v=region" in page.url, page.url
+        # All other views show the run before, and the choice keeps the focus.
+        page.wait_for_function(drawn, arg=links[0][1])
+        before = page.locator("#app").inner_text()
+        tab_to(page, "one => one.name === 'run'")
+        keys.press("ArrowDown")
+        page.wait_for_function(drawn, arg=before)
+        assert page.evaluate("document.activeElement.name") == "run" and "run=0" in page.url
+        links.append((page.url.split("#")[1], page.locator("#app").inner_text()))
+        page.go_back()
+        page.wait_for_selector('nav a[data-view="compare"][aria-current]')
+    for fragment, text in links:
+        with shown(browser, file, "#" + fragment) as page:
+            page.wait_for_selector("table.data")
+            assert page.locator("#app").inner_text() == text, fragment
 
 
 def appearance(folder):
@@ -489,7 +553,7 @@ def answered(checks, line):
 
 
 def main():
-    checks = [trees, numbers, keyboard, fragments, hostile, sizes, paint, compare, appearance, *traced.CHECKS]
+    checks = [trees, numbers, keyboard, names, fragments, hostile, sizes, paint, compare, appearance, *traced.CHECKS]
     checks = {check.__name__: check for check in checks}
     if len(sys.argv) > 2:
         checks[sys.argv[1]](os.path.abspath(sys.argv[2]))

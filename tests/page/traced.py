@@ -3,7 +3,7 @@
 import collections
 import json
 
-from browser import choose, chromium, go, json_of, model_of, open_all, rows, section, shown
+from browser import choose, chromium, go, json_of, model_of, open_all, rows, section, shown, spoken
 
 
 def timeline(folder):
@@ -25,8 +25,12 @@ def timeline(folder):
             page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 8)
             assert "ns" in page.locator(".said").first.inner_text()
             team = page.locator(".lane-names button[aria-expanded]").first
-            team.click()
-            assert team.get_attribute("aria-expanded") == "false"
+            team.focus()
+            for is_open in ["false", "true", "false"]:
+                page.keyboard.press("Enter")
+                assert team.get_attribute("aria-expanded") == is_open
+                assert page.evaluate("document.activeElement.textContent") == team.inner_text()
+            spoken(page)
         with shown(browser, f"{folder}/page.html", "#" + link) as page:
             page.wait_for_selector("table.data")
             assert page.locator("#app").inner_text() == seen
@@ -231,7 +235,8 @@ def lists_of_the_span(page, lane):
     page.wait_for_selector(f".mark:has(.parts[title^='{name}'])")
     assert page.locator(f".mark:has(.parts[title^='{name}'])").inner_text().strip() == text
     follow(page, "threads")
-    page.wait_for_selector("details.more table.data", state="attached")
+    page.locator("#app details.more summary").click()
+    page.wait_for_selector("details.more table.data")
     matrix = told_in(page, "details.more")
     assert len(matrix) == 1 and abs(sum(matrix[0][1:]) - sum(own.values())) <= 1, (matrix, own)
 

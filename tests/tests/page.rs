@@ -137,6 +137,13 @@ fn everything_can_be_done_with_keys() {
     check("keyboard", &saved("mixed"));
 }
 
+/// The regions by threads are more than a table that is always there could hold.
+#[test]
+fn a_screen_reader_can_name_everything() {
+    check("names", &generated(70, 80));
+    check("names", &saved("mixed"));
+}
+
 #[test]
 fn a_link_shows_the_same_view() {
     check("fragments", &saved("tasks"));
