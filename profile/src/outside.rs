@@ -24,8 +24,6 @@ pub enum Counted {
     Less,
     /// At least as often.
     More,
-    /// More or less often.
-    Otherwise,
 }
 
 impl Counted {
@@ -38,7 +36,6 @@ impl Counted {
             Self::Never => counted == 0,
             Self::Less => counted <= executed,
             Self::More => counted >= executed,
-            Self::Otherwise => true,
         }
     }
 }
@@ -193,9 +190,14 @@ pub const ROWS: &[Row] = &[
         ),
     },
     Row {
-        construct: "a barrier behind `single`, with one thread",
+        construct: "the barrier at the end of a construct",
         kinds: &[K::Barrier],
-        gnu: view(Counted::Otherwise, "is taken for that at its end", &[]),
+        gnu: view(
+            Counted::More,
+            "at the end of `single` and of a static loop with debug information and source; \
+             without, or where several are possible, it is a `barrier` of its own",
+            &["whether a barrier is the end of a construct, where the source is not there"],
+        ),
         ompt: SEEN,
     },
     Row {

@@ -6,10 +6,7 @@ use super::super::boundary::event_of;
 use super::super::pomp::on_event;
 use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
-use super::unmarked::{
-    begin_barrier_of_single, leave_loop, leave_single, pass_single, top_kind, top_of,
-    waits_at_its_end,
-};
+use super::unmarked::{leave_loop, leave_single, pass_single, top_kind};
 use crate::measure::passed::is_passed_over;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
@@ -169,13 +166,9 @@ pub(super) fn before<E: Row>(call: Call) {
         return;
     }
     tell::<E>(call, |thread, region| {
-        if ends_single(E::OF) && !E::OF.is_barrier() {
-            leave_loop(thread);
-        }
-        if ends_single(E::OF) && top_kind(thread) == Some(RegionKind::Single) {
-            let is_its_barrier = E::OF.is_barrier() && waits_at_its_end(thread);
-            if is_its_barrier {
-                return begin_barrier_of_single(thread);
+        if ends_single(E::OF) {
+            if !E::OF.is_barrier() {
+                leave_loop(thread);
             }
             leave_single(thread);
         }
@@ -204,13 +197,6 @@ pub(super) fn after_call<E: Row>(call: Call) {
 #[inline(always)]
 fn after<E: Row>(call: Call, report_it: impl FnOnce(&'static Thread, &'static Region) + Copy) {
     tell::<E>(call, move |thread, region| {
-        if E::OF.is_barrier()
-            && let Some(single) = top_of(thread, RegionKind::Single)
-        {
-            on_event(Event::ImplicitBarrierExit, thread, single);
-            on_event(Event::SingleExit, thread, single);
-            return;
-        }
         report_it(thread, region);
         if E::OF.is_barrier() {
             leave_loop(thread);

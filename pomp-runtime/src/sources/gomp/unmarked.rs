@@ -1,5 +1,10 @@
 //! Constructs whose end no call marks: single constructs, and loops that are known by what is asked
 //! at their head. Such a construct is over when something comes that cannot be inside it.
+//!
+//! A barrier behind a single construct may be the one at its end, or another one, if the construct
+//! has `nowait`. Nothing tells them apart here. So each is a region of its own, which is joined with
+//! the construct when the program has ended and its source says that the barrier is the one at the
+//! end.
 
 use std::cell::Cell;
 
@@ -7,7 +12,6 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::super::pomp::on_event;
 use crate::measure::clock::now;
-use crate::measure::frame::Frame;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -46,30 +50,6 @@ thread_local! {
 #[inline(always)]
 pub(super) fn pass_single() {
     PASSED.set(now());
-}
-
-/// The longest time, in ticks, that a thread without work takes from a single construct that it
-/// does not execute to the barrier at its end. If the time is longer, the thread has worked after
-/// the construct.
-const AT_ONCE: u64 = 2_000;
-
-/// Whether the barrier that this thread comes to is the one at the end of the single construct on
-/// top.
-pub(super) fn waits_at_its_end(thread: &'static Thread) -> bool {
-    let Some(top) = thread.top() else {
-        return false;
-    };
-    top.phase() == PseudoRegion::Body || now().wrapping_sub(PASSED.get()) < AT_ONCE
-}
-
-pub(super) fn begin_barrier_of_single(thread: &'static Thread) {
-    let Some(single) = top_of(thread, RegionKind::Single) else {
-        return;
-    };
-    if thread.top().map(Frame::phase) == Some(PseudoRegion::Body) {
-        on_event(Event::SingleEnd, thread, single);
-    }
-    on_event(Event::ImplicitBarrierEnter, thread, single);
 }
 
 /// Ends the single construct on top, if there is one. For a thread that does not execute it, the
