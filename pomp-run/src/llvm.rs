@@ -1,13 +1,14 @@
 //! Entries of LLVM's runtime. Each notes its first word, which states the place of the construct,
-//! and the address that the call returns to. Then it jumps to the runtime's function: the words of
+//! the address that the call returns to, and the kinds of regions whose events it reports. Then it jumps to the runtime's function: the words of
 //! the call, the stack and all registers that a function may expect are as the caller left them.
 
 use std::arch::naked_asm;
 
 use pomp::ompt::entries::{Number, TARGETS, find_targets, target};
+use pomp::ompt::kinds;
 
 macro_rules! notes {
-    ($($name:ident)+) => {$(
+    ($($name:ident($kinds:ident))+) => {$(
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
@@ -16,6 +17,7 @@ macro_rules! notes {
                 "mov r10, qword ptr [rsp]",
                 "mov qword ptr fs:[r11], rdi",
                 "mov qword ptr fs:[r11 + 8], r10",
+                "mov qword ptr fs:[r11 + 16], {kinds}",
                 "mov r11, qword ptr [rip + {targets} + {number} * 8]",
                 "test r11, r11",
                 "jz 2f",
@@ -24,6 +26,7 @@ macro_rules! notes {
                 "mov r11d, {number}",
                 "jmp {look_up}",
                 targets = sym TARGETS,
+                kinds = const kinds::$kinds,
                 number = const Number::$name as usize,
                 look_up = sym look_up,
             )

@@ -84,6 +84,77 @@ fn a_loop_of_which_the_runtime_gives_no_address_is_measured() {
     assert_eq!(unknown.count(), 1);
 }
 
+/// How often threads waited at the end of the construct at a line.
+fn waits(profile: &Profile, kind: K, line: u32) -> u64 {
+    let is_it = |region: &Region| (region.kind, region.begin[0]) == (kind, line);
+    let nodes = profile.nodes.iter();
+    let nodes = nodes.filter(|node| is_it(&profile.regions[node.region]));
+    nodes
+        .flat_map(|node| &node.rows)
+        .map(|row| row.ibarr.count)
+        .sum()
+}
+
+/// A barrier behind `single nowait` is a barrier of its own, from the first one on.
+#[test]
+fn a_single_construct_waits_only_in_its_own_barrier() {
+    let folder = ProgramFolder::new();
+    for compiler in COMPILERS {
+        folder.build(compiler, "run/single_nowait.c", &["-O1", "-g"], "app");
+        for threads in [1, 4] {
+            let number = threads.to_string();
+            folder.runs_the_same(&["./app"], &[("OMP_NUM_THREADS", &number)]);
+            let profile = folder.profile("app");
+            let case = format!("{compiler}, {threads} threads");
+            assert_eq!(count(&profile, K::Single), 30 * threads, "{case}");
+            assert_eq!(count(&profile, K::Barrier), 20 * threads, "{case}");
+            let waits = [10, 20, 30].map(|line| waits(&profile, K::Single, line));
+            assert_eq!(waits, [0, 10 * threads, 0], "{case}");
+        }
+    }
+}
+
+/// How often threads executed the construct at a line.
+fn visits(profile: &Profile, kind: K, line: u32) -> u64 {
+    let is_it = |region: &Region| (region.kind, region.begin[0]) == (kind, line) && !region.near;
+    let nodes = profile.nodes.iter();
+    let nodes = nodes.filter(|node| is_it(&profile.regions[node.region]));
+    nodes
+        .flat_map(|node| &node.rows)
+        .map(|row| row.main.count)
+        .sum()
+}
+
+/// The place of a call is the one that its own thread noted, whatever other threads do, and
+/// whether or not the runtime opens a group for it.
+#[test]
+fn with_llvm_s_runtime_places_are_those_of_the_own_thread() {
+    let folder = ProgramFolder::new();
+    folder.build("clang", "run/behind_critical.c", &["-O1", "-g"], "app");
+    folder.runs_the_same(&["./app"], &[("OMP_NUM_THREADS", "2")]);
+    let profile = folder.profile("app");
+    let expected = [
+        (K::Critical, 17, 50_000),
+        (K::Taskwait, 19, 50_000),
+        (K::Taskloop, 35, 1),
+        (K::TaskExec, 35, 4),
+        (K::Taskloop, 39, 1),
+        (K::TaskExec, 39, 4),
+        (K::Taskgroup, 42, 1),
+        (K::Taskloop, 44, 1),
+        (K::TaskExec, 44, 4),
+    ];
+    for (kind, line, number) in expected {
+        assert_eq!(visits(&profile, kind, line), number, "{kind:?} {line}");
+    }
+    for (kind, number) in [(K::Critical, 2), (K::Taskwait, 2), (K::Taskloop, 3)] {
+        let all = profile.regions.iter().filter(|region| region.kind == kind);
+        assert_eq!(all.count(), number, "{kind:?}");
+    }
+    let guards: BTreeSet<&str> = profile.contention.iter().map(|of| &*of.name).collect();
+    assert_eq!(guards, BTreeSet::from(["", "alpha"]));
+}
+
 /// The key by which `romp diff` matches regions.
 fn identity(region: &Region) -> (K, String, [u32; 2], Option<String>) {
     (

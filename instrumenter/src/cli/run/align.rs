@@ -11,6 +11,9 @@ use profile::descriptor::Descriptor;
 use profile::event::Event;
 use profile::region_kind::RegionKind;
 
+/// Begin of the name of a critical section of which only a number is known.
+pub(super) const UNNAMED: char = '?';
+
 /// A part of the source from which one function of the machine code was made.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Scope<'a> {
@@ -191,7 +194,7 @@ pub(super) fn of_calls(
 ) -> Vec<Found> {
     // A runtime may not give the name of a critical section; then it only tells which calls
     // belong to the same one.
-    let is_known = !of.name.is_some_and(|name| name.starts_with('?'));
+    let is_known = !of.name.is_some_and(|name| name.starts_with(UNNAMED));
     let places = places(all, scope, of, is_known.then_some(of.name));
     if places.is_empty() && !may_be_more && of.is_head {
         return vec![Found::None; calls.len()];

@@ -10,7 +10,7 @@ use profile::functions;
 use profile::model::{Code, Profile, Region, Runtime};
 use profile::region_kind::RegionKind;
 
-use super::align::{self, Call, Found, Of, Scope};
+use super::align::{self, Call, Found, Of, Scope, UNNAMED};
 use super::folding::{self, Meaning};
 use super::module::{Frame, Module};
 use super::sources::{Compiled, Sources};
@@ -101,6 +101,7 @@ pub(super) fn locate(profile: &mut Profile) {
     let bodies = find_bodies(profile, &by_order, &mut sources);
     find_calls(profile, &by_order, &bodies, &mut sources, &mut meanings);
     find_by_lines(profile, &by_line, &mut sources, &mut meanings);
+    name_guards(profile);
     for region in &mut profile.regions {
         if region.kind == RegionKind::Ordered && region.code.is_some() {
             region.name = None;
@@ -169,6 +170,28 @@ fn name_critical(region: &mut Region, module: Option<&Loader>) {
     };
 }
 
+/// Names critical sections of which the runtime gave only a number, by the construct of a place that
+/// asks for them. Without a construct, the code of that place must do.
+fn name_guards(profile: &mut Profile) {
+    let is_number = |name: &str| name.starts_with(UNNAMED);
+    for guard in &mut profile.contention {
+        let site = guard.sites.first().filter(|_| is_number(&guard.name));
+        let Some(region) = site.and_then(|site| profile.regions.get(site.region)) else {
+            continue;
+        };
+        guard.name = match &region.code {
+            None => region.name.clone().unwrap_or_default(),
+            Some(code) => {
+                let file = code.module.rsplit('/').next().unwrap_or_default();
+                format!("{file}+{:#x}", code.offset)
+            }
+        };
+    }
+    for region in &mut profile.regions {
+        region.name = region.name.take().filter(|name| !is_number(name));
+    }
+}
+
 /// Sets the place of a region from what is known without the source.
 fn place_near(region: &mut Region, frame: &Frame, frames: &[Frame]) {
     let outermost = frames.last().map_or("", |frame| &frame.function);
@@ -201,6 +224,8 @@ fn find_by_lines(
     meanings: &mut [Meaning],
 ) {
     let mut found: HashMap<(&str, u64), (String, usize)> = HashMap::new();
+    // Loops that make tasks, and those with a group that the runtime opened around them.
+    let (mut loops, mut groups) = (Vec::new(), BTreeSet::new());
     let place = |one: &Wanted| {
         (
             one.code.module.clone(),
@@ -233,11 +258,21 @@ fn find_by_lines(
                     &constructs.all[number],
                     &mut meanings[one.region],
                 );
+                if region.kind == RegionKind::Taskloop {
+                    loops.push((one.region, frame.file.clone(), number));
+                } else if at(region.kind) == Found::Near {
+                    groups.insert((frame.file.clone(), number));
+                }
                 set(region, &constructs.all[number]);
                 let place = (one.code.module.as_str(), offset);
                 found.insert(place, (frame.file.clone(), number));
                 break;
             }
+        }
+    }
+    for (region, file, number) in loops {
+        if groups.contains(&(file, number)) {
+            meanings[region] = Meaning::PartOfItsParallel;
         }
     }
     find_last_acts(profile, wanted, found, sources, meanings);
@@ -376,10 +411,13 @@ fn grouped<'w>(
             one.code.module.clone(),
             frame.function.clone(),
             kind.map_or("", |row| row.short_name),
-            region.name.clone().map(|name| match name.starts_with('?') {
-                true => "?".to_owned(),
-                false => name,
-            }),
+            region
+                .name
+                .clone()
+                .map(|name| match name.starts_with(UNNAMED) {
+                    true => "?".to_owned(),
+                    false => name,
+                }),
             is_head(region),
         );
         // A call that returns to the library was the last act of a body.

@@ -12,7 +12,8 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 pub(super) enum Meaning {
     /// A construct of its own.
     Itself,
-    /// The worksharing of a combined parallel region, which contains its time.
+    /// The worksharing of a combined parallel region, or the loop in the group that the runtime
+    /// opened around it: the region around it contains its time.
     PartOfItsParallel,
     /// The barrier at the end of the construct that the region now stands for.
     Barrier,

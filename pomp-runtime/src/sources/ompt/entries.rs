@@ -19,40 +19,44 @@ use crate::measure::mutex::lock;
 use crate::measure::shared::{leak, leak_slice};
 use crate::measure::{dynamic, errno, modules};
 
-/// The entries whose first word is the place of the construct, and that report events: `define!`
-/// gets their names. To add one, add its name. `__kmpc_serialized_parallel` is none of them: the
-/// runtime's `__kmpc_fork_call` calls it, and then the place noted would be lost.
+/// The entries whose first word is the place of the construct, each with the kinds of regions whose
+/// events its calls report (`stated::kinds`): `define!` gets the rows. To add one, add a row.
+/// `__kmpc_serialized_parallel` is none of them: the runtime's `__kmpc_fork_call` calls it, and then
+/// the place noted would be lost.
 #[macro_export]
 macro_rules! for_llvm_entries {
     ($define:ident) => {
         $define! {
-            __kmpc_fork_call __kmpc_fork_call_if __kmpc_fork_teams
-            __kmpc_for_static_init_4 __kmpc_for_static_init_4u
-            __kmpc_for_static_init_8 __kmpc_for_static_init_8u
-            __kmpc_team_static_init_4 __kmpc_team_static_init_4u
-            __kmpc_team_static_init_8 __kmpc_team_static_init_8u
-            __kmpc_dist_for_static_init_4 __kmpc_dist_for_static_init_4u
-            __kmpc_dist_for_static_init_8 __kmpc_dist_for_static_init_8u
-            __kmpc_dispatch_init_4 __kmpc_dispatch_init_4u
-            __kmpc_dispatch_init_8 __kmpc_dispatch_init_8u
-            __kmpc_dist_dispatch_init_4 __kmpc_dist_dispatch_init_4u
-            __kmpc_dist_dispatch_init_8 __kmpc_dist_dispatch_init_8u
-            __kmpc_single __kmpc_scope __kmpc_sections_init __kmpc_master __kmpc_masked
-            __kmpc_critical __kmpc_critical_with_hint __kmpc_ordered
-            __kmpc_barrier __kmpc_cancel_barrier __kmpc_barrier_master
-            __kmpc_barrier_master_nowait
-            __kmpc_reduce __kmpc_reduce_nowait __kmpc_flush
-            __kmpc_omp_task __kmpc_omp_task_with_deps __kmpc_omp_task_begin_if0
-            __kmpc_taskloop __kmpc_taskloop_5
-            __kmpc_omp_taskwait __kmpc_omp_taskwait_deps_51 __kmpc_omp_wait_deps
-            __kmpc_omp_taskyield __kmpc_taskgroup
-            __kmpc_cancel __kmpc_cancellationpoint
+            __kmpc_fork_call(PARALLEL) __kmpc_fork_call_if(PARALLEL) __kmpc_fork_teams(TEAMS)
+            __kmpc_for_static_init_4(SHARED) __kmpc_for_static_init_4u(SHARED)
+            __kmpc_for_static_init_8(SHARED) __kmpc_for_static_init_8u(SHARED)
+            __kmpc_team_static_init_4(SHARED) __kmpc_team_static_init_4u(SHARED)
+            __kmpc_team_static_init_8(SHARED) __kmpc_team_static_init_8u(SHARED)
+            __kmpc_dist_for_static_init_4(SHARED) __kmpc_dist_for_static_init_4u(SHARED)
+            __kmpc_dist_for_static_init_8(SHARED) __kmpc_dist_for_static_init_8u(SHARED)
+            __kmpc_dispatch_init_4(SHARED) __kmpc_dispatch_init_4u(SHARED)
+            __kmpc_dispatch_init_8(SHARED) __kmpc_dispatch_init_8u(SHARED)
+            __kmpc_dist_dispatch_init_4(SHARED) __kmpc_dist_dispatch_init_4u(SHARED)
+            __kmpc_dist_dispatch_init_8(SHARED) __kmpc_dist_dispatch_init_8u(SHARED)
+            __kmpc_single(SINGLE) __kmpc_scope(SCOPE) __kmpc_sections_init(SHARED)
+            __kmpc_master(MASTER) __kmpc_masked(MASTER)
+            __kmpc_critical(CRITICAL) __kmpc_critical_with_hint(CRITICAL) __kmpc_ordered(ORDERED)
+            __kmpc_barrier(BARRIER) __kmpc_cancel_barrier(BARRIER) __kmpc_barrier_master(BARRIER)
+            __kmpc_barrier_master_nowait(BARRIER)
+            __kmpc_reduce(BARRIER) __kmpc_reduce_nowait(BARRIER) __kmpc_flush(FLUSH)
+            __kmpc_omp_task(TASK) __kmpc_omp_task_with_deps(TASK)
+            __kmpc_omp_task_begin_if0(TASK)
+            __kmpc_taskloop(TASKLOOP) __kmpc_taskloop_5(TASKLOOP)
+            __kmpc_omp_taskwait(TASKWAIT) __kmpc_omp_taskwait_deps_51(TASKWAIT)
+            __kmpc_omp_wait_deps(TASKWAIT)
+            __kmpc_omp_taskyield(NOTHING) __kmpc_taskgroup(TASKGROUP)
+            __kmpc_cancel(CANCEL) __kmpc_cancellationpoint(CANCEL)
         }
     };
 }
 
 macro_rules! numbers {
-    ($($name:ident)+) => {
+    ($($name:ident($kinds:ident))+) => {
         /// The numbers of the entries.
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug)]

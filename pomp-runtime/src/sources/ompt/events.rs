@@ -2,6 +2,7 @@
 //! construct before the barrier at that end. So the end is put off until the thread's next event,
 //! which shows whether there is a barrier (`tell`).
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,6 +12,7 @@ use super::super::boundary::event_of;
 use super::super::pomp::on_event;
 use super::abi::{self, BEGIN, Data, END, event, mutex, sync, work};
 use super::places::{region, region_or_unknown};
+use super::stated;
 use super::tasks;
 use super::tell::{Address, MEMBER, PUT_OFF, PutOff, catch_up, open, tell, tell_at, tell_open};
 use crate::measure::clock::now;
@@ -203,9 +205,7 @@ unsafe extern "C" fn sync_region(
         sync::IMPLICIT_WORKSHARE => end_of_workshare(begins),
         sync::IMPLICIT_PARALLEL => end_of_parallel(begins, task),
         // Runtimes that do not tell them apart: the last has no place in the program.
-        sync::BARRIER_IMPLICIT if PUT_OFF.get().is_none() && (begins || parallel.is_null()) => {
-            end_of_parallel(begins, task);
-        }
+        sync::BARRIER_IMPLICIT if is_last(begins, parallel) => end_of_parallel(begins, task),
         sync::BARRIER_IMPLICIT => end_of_workshare(begins),
         sync::TASKWAIT => {
             wait(
@@ -218,6 +218,15 @@ unsafe extern "C" fn sync_region(
         sync::TASKGROUP if begins => tasks::begin_group(address),
         sync::TASKGROUP => tasks::end_group(&[Event::TaskgroupExit]),
         _ => {}
+    }
+}
+
+/// Whether an implicit barrier is the one after the parts of all members. The compiler calls the
+/// barrier at the end of a construct, and such a call is noted where the construct's own was.
+fn is_last(begins: bool, parallel: Data) -> bool {
+    match PUT_OFF.get() {
+        None => begins || parallel.is_null(),
+        Some(PutOff { is_noted, .. }) => begins && is_noted && !stated::noted().reports("barrier"),
     }
 }
 
@@ -336,6 +345,11 @@ unsafe extern "C" fn work_shared(
     }
 }
 
+thread_local! {
+    /// Whether the call that began this thread's latest worksharing construct was noted.
+    static IS_NOTED: Cell<bool> = const { Cell::new(false) };
+}
+
 /// A worksharing construct begins, or its end is put off.
 fn share(
     begins: bool,
@@ -345,14 +359,21 @@ fn share(
     exit: Event,
 ) {
     if begins {
-        return tell(|| region_or_unknown((what, 0), address.addr()), events);
+        IS_NOTED.set(stated::noted().reports(what));
+        return tell(region_or_unknown((what, 0), address.addr()), events);
     }
     event_of(
         |thread| open(thread, |role, of| role.is_construct() && of == kind),
         |thread, region| {
             catch_up(thread);
             let at = now();
-            PUT_OFF.set(Some(PutOff { region, exit, at }));
+            let is_noted = IS_NOTED.get();
+            PUT_OFF.set(Some(PutOff {
+                region,
+                exit,
+                at,
+                is_noted,
+            }));
         },
     );
 }
@@ -373,7 +394,7 @@ unsafe extern "C" fn mutex_acquire(
 ) {
     match kind {
         mutex::CRITICAL => tell(
-            || region(("critical", wait_id), address.addr()),
+            region(("critical", wait_id), address.addr()),
             &[Event::CriticalEnter],
         ),
         mutex::ORDERED => tell_at("ordered", address, &[Event::OrderedEnter]),

@@ -9,7 +9,7 @@
 //! links      what is kept of a task that is traced
 //! tell       events to the measurement; ends that are put off
 //! places     regions by where the runtime was called from
-//! stated     the place that a compiler states for a call
+//! stated     the call that a thread makes: its place, as the compiler states it, and its events
 //! entries    the entries that note it, in front of the runtime's own
 //! ```
 
@@ -25,3 +25,4 @@ mod tasks;
 mod tell;
 
 pub use start::{StartResult, start};
+pub use stated::kinds;

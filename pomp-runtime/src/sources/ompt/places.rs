@@ -4,9 +4,10 @@
 //! body. Such a call is known by that region: its place is one byte after the region's place,
 //! where there is no call.
 //!
-//! LLVM's runtime sometimes gives no address: a thread that leaves a critical section clears the
-//! address that the runtime keeps for the first thread. If the first thread then enters a
-//! worksharing construct, the place of its region is unknown.
+//! The address that LLVM's runtime gives may be missing, or that of another thread's call. So the
+//! address that the thread noted for its call comes first (`stated`). A runtime may give no address
+//! of a call that nobody noted. If such a call begins a worksharing construct, the place of its
+//! region is unknown.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,7 +18,7 @@ use profile::region_kind::RegionKind;
 
 use super::super::boundary::event_of;
 use super::super::by_address::{self, Book, Table};
-use super::stated::{self, Place};
+use super::stated::{self, Noted, Place};
 use crate::measure::mutex::lock;
 use crate::measure::region::{self, Region, register};
 use crate::measure::shared::{SharedRef, leak};
@@ -95,18 +96,17 @@ enum Caller {
     Unknown,
 }
 
-/// The region of a construct whose call of the runtime returns to an address; none if there is no
-/// address.
+/// The region of a construct that begins. The runtime gives an address to which its call returns;
+/// none if no address is known.
 #[inline(always)]
 pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
     match address {
-        0 => None,
+        0 if !stated::noted().reports(what.0) => None,
         _ => region_or_unknown(what, address),
     }
 }
 
-/// The region of a construct whose call of the runtime returns to an address; if there is no
-/// address, the region of an unknown place.
+/// As [`region`]; if no address is known, the region of an unknown place.
 #[inline(always)]
 pub(super) fn region_or_unknown(what: What, address: usize) -> Option<&'static Region> {
     let place = find(what, address)?;
@@ -125,22 +125,37 @@ pub(super) fn is_inside(what: What, address: usize) -> bool {
 
 /// Whether the compiler stated the place of a call.
 pub(super) fn is_stated(what: What, address: usize) -> bool {
-    by_record(what, address).is_some()
+    of_noted(what, address).is_some_and(|noted| by_record(what, noted).is_some())
 }
 
-/// What is known of a call by the place that was stated for it, or else by its address.
+/// What is known of a call: by the place that was stated for it, by where it returns to as it was
+/// noted, or else by the address that the runtime gives.
 #[inline(always)]
 fn find(what: What, address: usize) -> Option<&'static CodePlace> {
-    by_record(what, address).or_else(|| by_address(what, address))
+    let Some(noted) = of_noted(what, address) else {
+        return by_address(what, address);
+    };
+    stated::was_reported(noted, what.0);
+    by_record(what, noted)
+        // A call inside the runtime may serve one of the program, whose address the runtime gives.
+        .or_else(|| by_address(what, noted.back).filter(|place| place.known != Known::Inside))
+        .or_else(|| by_address(what, address))
+}
+
+/// The call that this thread noted, if an event belongs to it.
+#[inline(always)]
+fn of_noted(what: What, address: usize) -> Option<Noted> {
+    let noted = stated::noted();
+    let is_its = noted.back != 0 && (noted.back == address || noted.reports(what.0));
+    is_its.then_some(noted)
 }
 
 #[inline(always)]
-fn by_record(what: What, address: usize) -> Option<&'static CodePlace> {
-    let record = stated::record(address);
+fn by_record(what: What, Noted { record, back, .. }: Noted) -> Option<&'static CodePlace> {
     if record == 0 {
         return None;
     }
-    let place = find_at(what, record, || stated_at(record, address))?;
+    let place = find_at(what, record, || stated_at(record, back))?;
     (place.known != Known::Nothing).then_some(place)
 }
 

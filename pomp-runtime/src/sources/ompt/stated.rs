@@ -3,9 +3,11 @@
 //! directive, which the address that the call returns to often doesn't: a compiler turns the last
 //! call of a function into a jump.
 //!
-//! The entries in front of the runtime's (`pomp-run`) note the record and the address that the call
-//! returns to. The runtime reports its events with the same address. An event with another address
-//! is one of another call, so the record says nothing of it.
+//! The entries in front of the runtime's (`pomp-run`) note the record, the address that the call
+//! returns to, and the kinds of regions whose events the call reports. The first event of such a
+//! kind belongs to the call, whatever address the runtime gives with it. LLVM's runtime keeps that
+//! address for each thread, but a thread that leaves a critical section writes and clears the one of
+//! the first thread. Other events belong to the call if their address is the one noted.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -13,8 +15,61 @@ use profile::descriptor::SourceLines;
 
 use crate::measure::modules;
 
-// What this thread noted last: the record, and where the call returns to. The library is loaded
-// with the program, so its thread-local data has a fixed place.
+/// The kinds of regions whose events a call may report, as bits.
+pub mod kinds {
+    #![allow(missing_docs)] // Each is the region type of its name.
+
+    pub const NOTHING: u32 = 0;
+    pub const PARALLEL: u32 = 1;
+    pub const TEAMS: u32 = 1 << 1;
+    pub const FOR: u32 = 1 << 2;
+    pub const SECTIONS: u32 = 1 << 3;
+    pub const SINGLE: u32 = 1 << 4;
+    pub const SCOPE: u32 = 1 << 5;
+    pub const DISTRIBUTE: u32 = 1 << 6;
+    pub const MASTER: u32 = 1 << 7;
+    pub const CRITICAL: u32 = 1 << 8;
+    pub const ORDERED: u32 = 1 << 9;
+    pub const BARRIER: u32 = 1 << 10;
+    pub const FLUSH: u32 = 1 << 11;
+    pub const TASK: u32 = 1 << 12;
+    pub const TASKGROUP: u32 = 1 << 13;
+    const LOOP_OF_TASKS: u32 = 1 << 14;
+    pub const TASKWAIT: u32 = 1 << 15;
+    pub const CANCEL: u32 = 1 << 16;
+    /// Constructs whose iterations or parts are shared out. Their entries are the same.
+    pub const SHARED: u32 = FOR | SECTIONS | DISTRIBUTE;
+    /// The runtime opens a group for the loop.
+    pub const TASKLOOP: u32 = LOOP_OF_TASKS | TASKGROUP;
+
+    /// The bit of a region type.
+    #[inline(always)]
+    pub(in super::super) fn of(region_type: &str) -> u32 {
+        match region_type {
+            "parallel" => PARALLEL,
+            "teams" => TEAMS,
+            "for" => FOR,
+            "sections" => SECTIONS,
+            "single" => SINGLE,
+            "scope" => SCOPE,
+            "distribute" => DISTRIBUTE,
+            "master" => MASTER,
+            "critical" => CRITICAL,
+            "ordered" => ORDERED,
+            "barrier" => BARRIER,
+            "flush" => FLUSH,
+            "task" | "taskuntied" => TASK,
+            "taskgroup" => TASKGROUP,
+            "taskloop" => LOOP_OF_TASKS,
+            "taskwait" => TASKWAIT,
+            "cancel" => CANCEL,
+            _ => NOTHING,
+        }
+    }
+}
+
+// What this thread noted last: the record, where the call returns to, and the kinds. The library is
+// loaded with the program, so its thread-local data has a fixed place.
 #[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
     ".pushsection .tbss.romp_stated, \"awT\", @nobits",
@@ -22,39 +77,85 @@ std::arch::global_asm!(
     ".hidden romp_stated",
     ".globl romp_stated",
     ".type romp_stated, @tls_object",
-    ".size romp_stated, 16",
-    "romp_stated: .zero 16",
+    ".size romp_stated, 24",
+    "romp_stated: .zero 24",
     ".popsection",
 );
 
-/// The address of the record that was passed to the call which returns to this address; 0 if it is
-/// not known.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(super) fn record(back: usize) -> usize {
-    let (record, noted): (usize, usize);
-    // SAFETY: it reads two words of this thread, which nobody else writes.
-    unsafe {
-        std::arch::asm!(
-            "mov {noted}, qword ptr [rip + romp_stated@GOTTPOFF]",
-            "mov {record}, qword ptr fs:[{noted}]",
-            "mov {noted}, qword ptr fs:[{noted} + 8]",
-            record = out(reg) record,
-            noted = out(reg) noted,
-            options(nostack, readonly, preserves_flags),
-        );
-    }
-    match noted == back {
-        true => record,
-        false => 0,
+/// The call that this thread noted last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Noted {
+    /// The record that was passed.
+    pub(super) record: usize,
+    /// The address to which the call returns; 0 if no call was noted.
+    pub(super) back: usize,
+    /// The kinds whose events it may still report.
+    kinds: u32,
+}
+
+impl Noted {
+    /// Whether the next event of a region type is one of this call.
+    #[inline(always)]
+    pub(super) fn reports(self, region_type: &str) -> bool {
+        self.kinds & kinds::of(region_type) != 0
     }
 }
 
-/// Nothing notes records on other machines.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn record(_back: usize) -> usize {
-    0
+/// The call that this thread noted last.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn noted() -> Noted {
+    let (record, back, kinds): (usize, usize, usize);
+    // SAFETY: it reads three words of this thread, which nobody else writes.
+    unsafe {
+        std::arch::asm!(
+            "mov {kinds}, qword ptr [rip + romp_stated@GOTTPOFF]",
+            "mov {record}, qword ptr fs:[{kinds}]",
+            "mov {back}, qword ptr fs:[{kinds} + 8]",
+            "mov {kinds}, qword ptr fs:[{kinds} + 16]",
+            record = out(reg) record,
+            back = out(reg) back,
+            kinds = out(reg) kinds,
+            options(nostack, readonly, preserves_flags),
+        );
+    }
+    Noted {
+        record,
+        back,
+        kinds: kinds as u32,
+    }
 }
+
+/// Keeps that an event of a region type was reported. The next one is not one of the noted call.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn was_reported(noted: Noted, region_type: &str) {
+    let kinds = noted.kinds & !kinds::of(region_type);
+    // SAFETY: it writes a word of this thread, which nobody else reads.
+    unsafe {
+        std::arch::asm!(
+            "mov {place}, qword ptr [rip + romp_stated@GOTTPOFF]",
+            "mov qword ptr fs:[{place} + 16], {kinds}",
+            place = out(reg) _,
+            kinds = in(reg) kinds as usize,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Nothing notes calls on other machines.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn noted() -> Noted {
+    Noted {
+        record: 0,
+        back: 0,
+        kinds: 0,
+    }
+}
+
+/// Nothing notes calls on other machines.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn was_reported(_noted: Noted, _region_type: &str) {}
 
 /// The record, as the compilers lay it out.
 #[repr(C)]

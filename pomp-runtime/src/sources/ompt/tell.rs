@@ -27,6 +27,8 @@ pub(super) struct PutOff {
     pub(super) region: &'static Region,
     pub(super) exit: Event,
     pub(super) at: u64,
+    /// Whether the call that began it was noted (`stated`).
+    pub(super) is_noted: bool,
 }
 
 thread_local! {
@@ -36,25 +38,27 @@ thread_local! {
 /// Reports the end that was put off, with the time at which it happened.
 #[inline(always)]
 pub(super) fn catch_up(thread: &'static Thread) {
-    if let Some(PutOff { region, exit, at }) = PUT_OFF.take() {
+    if let Some(PutOff {
+        region, exit, at, ..
+    }) = PUT_OFF.take()
+    {
         thread.on_event(exit, region, || at);
     }
 }
 
-/// Reports events of the region that `find` finds.
+/// Reports events of a region. It has been looked up before: the lookup may ask for the thread's
+/// stack, and may be made once only for an event.
 #[inline(always)]
-pub(super) fn tell(find: impl FnOnce() -> Option<&'static Region> + Copy, events: &[Event]) {
-    let events = not_passed_over(events, find);
+pub(super) fn tell(region: Option<&'static Region>, events: &[Event]) {
+    let events = not_passed_over(events, || region);
     if !events.is_empty() {
-        // A region is looked up before its event: the lookup may ask for the thread's stack.
-        let region = find();
         report(|_| region, events);
     }
 }
 
 #[inline(always)]
 pub(super) fn tell_at(what: &'static str, address: Address, events: &[Event]) {
-    tell(|| region((what, 0), address.addr()), events);
+    tell(region((what, 0), address.addr()), events);
 }
 
 /// Reports events of the innermost region of a kind that is open.
