@@ -155,6 +155,22 @@ fn with_llvm_s_runtime_places_are_those_of_the_own_thread() {
     assert_eq!(guards, BTreeSet::from(["", "alpha"]));
 }
 
+/// If a compiler keeps one of several equal functions, nothing tells which of them is called.
+#[test]
+fn the_construct_of_equal_functions_is_not_certain() {
+    let folder = ProgramFolder::new();
+    for compiler in COMPILERS {
+        folder.build(compiler, "run/equal_functions.c", &["-O2", "-g"], "app");
+        folder.runs_the_same(&["./app"], &[]);
+        let profile = folder.profile("app");
+        assert_eq!(count(&profile, K::Loop), 16, "{compiler}");
+        let [one, other, third] = [8, 15, 22].map(|line| visits(&profile, K::Loop, line));
+        assert_eq!(third, 4, "{compiler}");
+        let is_right = matches!((one, other), (4, 8) | (0, 0));
+        assert!(is_right, "{compiler}: {one}, {other}");
+    }
+}
+
 /// The key by which `romp diff` matches regions.
 fn identity(region: &Region) -> (K, String, [u32; 2], Option<String>) {
     (

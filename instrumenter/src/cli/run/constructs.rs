@@ -6,13 +6,12 @@ use std::path::Path;
 
 use addr2line::Loader;
 use profile::descriptor::Descriptor;
-use profile::functions;
 use profile::model::{Code, Profile, Region, Runtime};
 use profile::region_kind::RegionKind;
 
 use super::align::{self, Call, Found, Of, Scope, UNNAMED};
 use super::folding::{self, Meaning};
-use super::module::{Frame, Module};
+use super::module::{Frame, GNU_BODY, Module, of_user};
 use super::sources::{Compiled, Sources};
 
 /// A region whose construct is looked for.
@@ -24,6 +23,8 @@ struct Wanted {
     frames: Vec<Frame>,
     /// Whether the compiler stated its place.
     is_stated: bool,
+    /// Whether its function was made from several equal ones, so that its construct is not certain.
+    is_shared: bool,
 }
 
 /// Functions made from the bodies of constructs. The key is module and name, the value the file
@@ -72,6 +73,7 @@ pub(super) fn locate(profile: &mut Profile) {
         }
         wanted.push(Wanted {
             region: index,
+            is_shared: module.is_shared(code.offset),
             code,
             frames,
             is_stated,
@@ -203,17 +205,6 @@ fn place_near(region: &mut Region, frame: &Frame, frames: &[Frame]) {
         region.near = true;
     }
 }
-
-/// The user's function from which a function was made.
-fn of_user(name: &str) -> String {
-    let name = name.split("._omp_fn").next().unwrap_or_default();
-    let name = name.split(".omp_outlined").next().unwrap_or_default();
-    let name = name.split('.').next().unwrap_or_default();
-    functions::name(name, &|_| None)
-}
-
-/// Part of the names of functions that GNU's compilers make from bodies.
-const GNU_BODY: &str = "._omp_fn.";
 
 /// Finds the constructs at the lines that debug information gives for calls. With LLVM's
 /// compilers these lines are right.
@@ -354,7 +345,9 @@ fn find_bodies(profile: &mut Profile, wanted: &[Wanted], sources: &mut Sources) 
     for one in wanted {
         let region = &mut profile.regions[one.region];
         // The body must not be a function that is inlined into this one.
-        let is_own = |frame: &&Frame| frame.function.contains(GNU_BODY) && is_body(region.kind);
+        let is_own = |frame: &&Frame| {
+            frame.function.contains(GNU_BODY) && is_body(region.kind) && !one.is_shared
+        };
         let Some(frame) = one.frames.last().filter(is_own) else {
             continue;
         };
@@ -449,6 +442,8 @@ fn find_calls(
     meanings: &mut [Meaning],
 ) {
     let groups = grouped(profile, wanted, bodies, sources);
+    let shared = wanted.iter().filter(|one| one.is_shared);
+    let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
     for ((module, function, _, name, is_head), calls) in groups {
         let Some((first, frame, _)) = calls.first() else {
             continue;
@@ -478,6 +473,8 @@ fn find_calls(
             let region = &mut profile.regions[*index];
             match found {
                 Found::Near | Found::None => {}
+                Found::Certain(_) if shared.contains(index) => meanings[*index] = Meaning::Itself,
+                Found::EndOf(_) if shared.contains(index) => {}
                 Found::Certain(number) => {
                     let construct = &constructs.all[number];
                     meanings[*index] = Meaning::Itself;

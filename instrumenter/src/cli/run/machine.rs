@@ -4,14 +4,14 @@
 //! returns to the caller of that function, and the jump is looked up here. Without this
 //! look-up, such a call would have the line of another call.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
 use object::elf::{R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT};
 use object::{
     Architecture, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationFlags,
-    RelocationTarget, SectionKind,
+    RelocationTarget, SectionKind, SymbolKind,
 };
 use profile::region_kind::RegionKind as K;
 
@@ -24,6 +24,8 @@ pub(super) struct Machine {
     slots: HashMap<u64, String>,
     /// Begin and end of each function.
     functions: Vec<(u64, u64)>,
+    /// The names of functions, by their begins.
+    names: BTreeMap<u64, BTreeSet<String>>,
 }
 
 /// The target of a call or jump.
@@ -61,6 +63,13 @@ impl Machine {
             .filter(|section| section.kind() == SectionKind::Text)
             .filter_map(|section| Some((section.address(), section.data().ok()?.to_vec())))
             .collect();
+        let mut names: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
+        for symbol in file.symbols().chain(file.dynamic_symbols()) {
+            if symbol.is_definition() && symbol.kind() == SymbolKind::Text {
+                let name = symbol.name().unwrap_or_default().to_owned();
+                names.entry(symbol.address()).or_default().insert(name);
+            }
+        }
         let mut functions: Vec<(u64, u64)> = file
             .symbols()
             .chain(file.dynamic_symbols())
@@ -76,7 +85,18 @@ impl Machine {
             code,
             slots,
             functions,
+            names,
         })
+    }
+
+    /// The names of the function that an address is in. A compiler or linker gives several names to
+    /// one function if it keeps only one of several equal ones.
+    pub(super) fn names(&self, address: u64) -> impl Iterator<Item = &str> {
+        let behind = self.functions.partition_point(|one| one.0 <= address);
+        let function = behind.checked_sub(1).map(|at| self.functions[at]);
+        let begin = function.filter(|(_, end)| address < *end);
+        let names = begin.and_then(|(begin, _)| self.names.get(&begin));
+        names.into_iter().flatten().map(String::as_str)
     }
 
     /// Whether it calls a function in another module whose name begins like this.
@@ -242,6 +262,7 @@ mod tests {
             code: vec![(0x100, code)],
             slots: HashMap::from([(0x1000, "GOMP_taskwait".to_owned())]),
             functions: vec![(0x100, 0x108), (0x110, 0x11F), (0x120, 0x130)],
+            names: BTreeMap::new(),
         }
     }
 

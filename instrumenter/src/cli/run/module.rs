@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use addr2line::Loader;
+use profile::functions;
 use profile::model::{Code, Region};
 
 use super::align;
@@ -113,6 +114,15 @@ impl Module {
         }
     }
 
+    /// Whether the function at an address was made from several of the source, which were equal: a
+    /// compiler or linker kept only one of them.
+    pub(super) fn is_shared(&self, address: u64) -> bool {
+        let machine = self.machine.as_ref();
+        let names = machine.into_iter().flat_map(|code| code.names(address));
+        let made_from: BTreeSet<String> = names.map(made_from).collect();
+        made_from.len() > 1
+    }
+
     /// The functions at an address, or the symbol there.
     pub(super) fn frames(&self, code: &Code) -> Vec<Frame> {
         let Some(lines) = &self.lines else {
@@ -143,5 +153,28 @@ impl Module {
             });
         }
         found
+    }
+}
+
+/// The user's function from which a function was made.
+pub(super) fn of_user(name: &str) -> String {
+    let name = name.split("._omp_fn").next().unwrap_or_default();
+    let name = name.split(".omp_outlined").next().unwrap_or_default();
+    let name = name.split('.').next().unwrap_or_default();
+    functions::name(name, &|_| None)
+}
+
+/// Part of the names of functions that GNU's compilers make from bodies.
+pub(super) const GNU_BODY: &str = "._omp_fn.";
+
+/// The part of the source from which a function was made: a function of the user's, or the body of
+/// a construct.
+fn made_from(name: &str) -> String {
+    match name.split_once(GNU_BODY) {
+        Some((function, number)) => {
+            let number = number.split('.').next().unwrap_or_default();
+            format!("{function}{GNU_BODY}{number}")
+        }
+        None => of_user(name),
     }
 }
