@@ -3,14 +3,19 @@
 use std::ffi::{c_int, c_void};
 
 use super::super::locks::{begin, begin_wait, called, release, released, tried};
+use super::super::ompt;
 use super::site::{self, Call};
 use super::table::Entry;
 use crate::measure::passed_locks;
 use crate::measure::region::Region;
+use crate::measure::thread::Thread;
 
 type Routine = unsafe extern "C-unwind" fn(*mut c_void, usize) -> c_int;
 
-fn region(call: Call) -> Option<&'static Region> {
+/// The region of a call of this thread. An end that was put off is reported first: the call is not
+/// inside that construct.
+fn region(thread: &'static Thread, call: Call) -> Option<&'static Region> {
+    ompt::catch_up(thread);
     call.region.filter(|_| call.runtime.is_some())
 }
 
@@ -48,7 +53,7 @@ macro_rules! shapes {
 shapes! {
     /// Makes a lock, or removes it.
     lock_call(lock, found, call) {
-        let begun = begin(move |_| region(found));
+        let begun = begin(move |thread| region(thread, found));
         let result = call();
         called(begun);
         result
@@ -56,12 +61,17 @@ shapes! {
 
     /// Sets a lock.
     lock_set(lock, found, call) {
-        if let Some(thread) = passed_locks::passes_over(|| region(found), lock.addr()) {
+        let measured = || found.region.filter(|_| found.runtime.is_some());
+        let passing = match ompt::may_pass_over() {
+            true => passed_locks::passes_over(measured, lock.addr()),
+            false => None,
+        };
+        if let Some(thread) = passing {
             let result = call();
             thread.has_set_passed_lock();
             return result;
         }
-        let begun = begin_wait(move |_| region(found), lock);
+        let begun = begin_wait(move |thread| region(thread, found), lock);
         let result = call();
         tried(begun, lock, true);
         result
@@ -69,7 +79,7 @@ shapes! {
 
     /// Sets a nestable lock.
     nest_lock_set(lock, found, call) {
-        let begun = begin_wait(move |_| region(found), lock);
+        let begun = begin_wait(move |thread| region(thread, found), lock);
         let result = call();
         tried(begun, lock, true);
         result
@@ -79,7 +89,7 @@ shapes! {
     lock_unset(lock, found, call) {
         let set = match passed_locks::is_passed_over(lock.addr()) {
             true => None,
-            false => release(move |_| region(found), lock),
+            false => release(move |thread| region(thread, found), lock),
         };
         let result = call();
         released(set);
@@ -88,7 +98,7 @@ shapes! {
 
     /// Sets a lock that is free.
     lock_test(lock, found, call) {
-        let begun = begin(move |_| region(found));
+        let begun = begin(move |thread| region(thread, found));
         let result = call();
         tried(begun, lock, result != 0);
         result

@@ -6,7 +6,8 @@ use super::super::boundary::event_of;
 use super::super::pomp::on_event;
 use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
-use super::unmarked::{leave_loop, leave_single, pass_single, top_kind};
+use super::unmarked::{leave_loop, leave_loop_at, leave_single, top_kind};
+use crate::measure::clock::now;
 use crate::measure::passed::is_passed_over;
 use crate::measure::region::Region;
 use crate::measure::thread::Thread;
@@ -140,12 +141,10 @@ pub unsafe extern "C-unwind" fn single<E: Entry>(
     };
     if executes {
         after::<E>(call, E::after);
-    } else if copies {
+    } else {
         after::<E>(call, |thread, region| {
             on_event(Event::SingleExit, thread, region)
         });
-    } else {
-        after::<E>(call, |_, _| pass_single());
     }
     result
 }
@@ -197,10 +196,15 @@ pub(super) fn after_call<E: Row>(call: Call) {
 #[inline(always)]
 fn after<E: Row>(call: Call, report_it: impl FnOnce(&'static Thread, &'static Region) + Copy) {
     tell::<E>(call, move |thread, region| {
-        report_it(thread, region);
         if E::OF.is_barrier() {
-            leave_loop(thread);
+            // The barrier may be the end of the loop: both end at the same time.
+            let at = now();
+            for event in E::AFTER {
+                thread.on_event(*event, region, || at);
+            }
+            return leave_loop_at(thread, || at);
         }
+        report_it(thread, region);
     });
 }
 

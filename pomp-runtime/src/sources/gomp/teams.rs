@@ -14,7 +14,6 @@ use super::unmarked::{leave_loop, leave_single};
 use crate::measure::clock::now;
 use crate::measure::region::Region;
 use crate::measure::team_record::Team;
-use crate::measure::thread::Thread;
 
 type Body = unsafe extern "C-unwind" fn(*mut c_void);
 type Eight =
@@ -74,7 +73,6 @@ fn fork<E: Row>(call: Call, body: usize, data: usize) -> Option<Launch> {
     let team = event_of(
         |_| Some(region),
         |thread, region| {
-            leave_single_that_is_passed(thread);
             thread.fork(region, now)
         },
     )?;
@@ -94,21 +92,6 @@ fn fork<E: Row>(call: Call, body: usize, data: usize) -> Option<Launch> {
         before: E::before,
         after: E::after,
     })
-}
-
-/// Ends a single construct that this thread does not execute. A team that is forked from the body
-/// of a single construct is inside it, so that construct stays open.
-fn leave_single_that_is_passed(thread: &'static Thread) {
-    use profile::region_kind::{PseudoRegion, RegionKind};
-    let is_passed = thread.top().is_some_and(|top| {
-        top.phase() != PseudoRegion::Body
-            && top
-                .region()
-                .is_some_and(|region| region.kind == RegionKind::Single)
-    });
-    if is_passed {
-        leave_single(thread);
-    }
 }
 
 #[inline(always)]

@@ -6,8 +6,6 @@
 //! the construct when the program has ended and its source says that the barrier is the one at the
 //! end.
 
-use std::cell::Cell;
-
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::super::pomp::on_event;
@@ -31,39 +29,25 @@ pub(super) fn is_head(region: &'static Region) -> bool {
 
 /// Ends the loop on top of the stack, if there is one.
 pub(super) fn leave_loop(thread: &'static Thread) {
+    leave_loop_at(thread, now);
+}
+
+/// Ends the loop on top of the stack, if there is one, at a time.
+pub(super) fn leave_loop_at(thread: &'static Thread, at: impl Fn() -> u64) {
     let region = top_of(thread, RegionKind::Loop).filter(|region| is_head(region));
     if let Some(region) = region
         && thread
             .top()
             .is_some_and(|top| top.phase() == PseudoRegion::Body)
     {
-        on_event(Event::LoopExit, thread, region);
+        thread.on_event(Event::LoopExit, region, at);
     }
 }
 
-thread_local! {
-    /// When this thread passed the latest single construct that it does not execute.
-    static PASSED: Cell<u64> = const { Cell::new(0) };
-}
-
-/// This thread passes a single construct that it does not execute.
-#[inline(always)]
-pub(super) fn pass_single() {
-    PASSED.set(now());
-}
-
-/// Ends the single construct on top, if there is one. For a thread that does not execute it, the
-/// construct ended when the thread passed it.
+/// Ends the single construct on top, if this thread executes one.
 pub(super) fn leave_single(thread: &'static Thread) {
-    let Some((top, single)) = thread.top().zip(top_of(thread, RegionKind::Single)) else {
-        return;
-    };
-    let passed = PASSED.get();
-    match top.phase() {
-        PseudoRegion::Body => {
-            on_event(Event::SingleEnd, thread, single);
-            on_event(Event::SingleExit, thread, single);
-        }
-        _ => thread.on_event(Event::SingleExit, single, || passed),
+    if let Some(single) = top_of(thread, RegionKind::Single) {
+        on_event(Event::SingleEnd, thread, single);
+        on_event(Event::SingleExit, thread, single);
     }
 }

@@ -26,3 +26,4 @@ mod tell;
 
 pub use start::{StartResult, start};
 pub use stated::kinds;
+pub(super) use tell::{catch_up, may_pass_over};

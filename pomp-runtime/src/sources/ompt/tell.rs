@@ -37,7 +37,7 @@ thread_local! {
 
 /// Reports the end that was put off, with the time at which it happened.
 #[inline(always)]
-pub(super) fn catch_up(thread: &'static Thread) {
+pub(in crate::sources) fn catch_up(thread: &'static Thread) {
     if let Some(PutOff {
         region, exit, at, ..
     }) = PUT_OFF.take()
@@ -76,7 +76,7 @@ pub(super) fn tell_open(kind: RegionKind, events: &[Event]) {
 
 /// Whether no end is put off. Such an end has to be reported before anything is passed over.
 #[inline(always)]
-pub(super) fn may_pass_over() -> bool {
+pub(in crate::sources) fn may_pass_over() -> bool {
     PUT_OFF.get().is_none()
 }
 
