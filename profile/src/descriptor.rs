@@ -9,7 +9,8 @@
 //! ```
 //!
 //! `length` is the length of the whole text in bytes. `regionType`, `sscl` and `escl` (start
-//! and end source line: `file:first:last`) are required. A value cannot contain `*`. Texts with
+//! and end source line: `file:first:last`) are required, unless `module` and `offset` say where
+//! the machine code is. A value cannot contain `*`. Texts with
 //! Romp's key `romp` percent-encode `%`, `*`, `\` and control characters in every value (a
 //! compiler may read a backslash in a Fortran literal as an escape). OPARI2's texts write `@`
 //! for `*`.
@@ -29,7 +30,7 @@ pub use opari2::{pomp2_knows, pomp2_type};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::model::Code;
+use crate::model::{Code, Region};
 use crate::region_kind::RegionKind;
 
 /// Version of the grammar's extension; the value of the key `romp`.
@@ -78,9 +79,11 @@ pub struct Descriptor {
     pub unsplit: Option<String>,
     /// The hash of the file of the begin, as it was when the program was built.
     pub hash: Option<String>,
-    /// For a function: where its machine code is. It takes the place of lines, which are not
-    /// known while the program runs.
+    /// For a function, and for a construct of a program that was not built with Romp: where its
+    /// machine code is. It takes the place of lines, which are not known while the program runs.
     pub code: Option<Code>,
+    /// Whether the construct is only known to be near the lines.
+    pub near: bool,
     /// The id that stands for this text in Fortran literals: `UNIQUE:N`, the N-th region of a
     /// source. UNIQUE is derived from the name and the text of the source.
     pub id: Option<String>,
@@ -193,6 +196,7 @@ impl Descriptor {
             put("offset", Some(code.offset.to_string()));
             put("symbol", code.symbol.clone());
         }
+        put("near", self.near.then(|| "1".to_owned()));
         for (key, value) in &self.other {
             put(key, Some(value.clone()));
         }
@@ -247,6 +251,10 @@ impl Descriptor {
             "unsplit" => self.unsplit = Some(value),
             "hash" => self.hash = Some(value),
             "id" => self.id = Some(value),
+            "module" => self.code.get_or_insert_default().module = value,
+            "offset" => self.code.get_or_insert_default().offset = number(key, &value)?,
+            "symbol" => self.code.get_or_insert_default().symbol = Some(value),
+            "near" => self.near = value == "1",
             "romp" => {}
             _ => drop(self.other.insert(key.to_owned(), value)),
         }
@@ -257,6 +265,10 @@ impl Descriptor {
         if self.region_type.is_empty() {
             return Err(DescriptorError::Missing("regionType"));
         }
+        // Machine code takes the place of lines.
+        if self.code.is_some() {
+            return Ok(self);
+        }
         if self.begin.first == 0 {
             return Err(DescriptorError::Missing("sscl"));
         }
@@ -264,6 +276,34 @@ impl Descriptor {
             return Err(DescriptorError::Missing("escl"));
         }
         Ok(self)
+    }
+}
+
+/// A region of a profile as a descriptor, which a trace may contain.
+impl From<&Region> for Descriptor {
+    fn from(region: &Region) -> Self {
+        let lines = |[first, last]: [u32; 2]| SourceLines {
+            file: region.file.clone(),
+            first,
+            last,
+        };
+        Self {
+            region_type: region.region_type.clone(),
+            begin: lines(region.begin),
+            end: lines(region.end),
+            name: region.name.clone(),
+            num_sections: region.num_sections,
+            schedule: region.schedule.clone(),
+            column: region.column,
+            function: region.function.clone(),
+            directive: region.directive.clone(),
+            ordinal: region.ordinal,
+            variable: region.variable.clone(),
+            unsplit: region.unsplit.clone(),
+            code: region.code.clone(),
+            near: region.near,
+            ..Self::default()
+        }
     }
 }
 
@@ -296,7 +336,7 @@ impl SourceLines {
     }
 }
 
-fn number(key: &str, value: &str) -> Result<u32, DescriptorError> {
+fn number<N: std::str::FromStr>(key: &str, value: &str) -> Result<N, DescriptorError> {
     let bad = || DescriptorError::BadValue {
         key: key.to_owned(),
         value: value.to_owned(),

@@ -16,8 +16,9 @@ use crate::clock::Pair;
 
 /// The first word of a file: `ROMPTRC` and a zero byte.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"ROMPTRC\0");
-/// Raised when readers must change. Version 1 had no record of dependences.
-pub const VERSION: u32 = 2;
+/// Raised when readers must change. Version 1 had no record of dependences, version 2 no
+/// constructs of regions.
+pub const VERSION: u32 = 3;
 /// Bytes of a slot.
 pub const SLOT_BYTES: usize = 1 << 16;
 /// Words of a slot's head.
@@ -26,6 +27,8 @@ pub const HEAD_WORDS: usize = 8;
 pub const PAYLOAD_WORDS: usize = SLOT_BYTES / 8 - HEAD_WORDS - 1;
 /// Words of the header.
 pub const HEADER_WORDS: usize = 16;
+/// Where the header has the length of the file, in bytes.
+pub const HEADER_BYTES_AT: u64 = 11 * 8;
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,6 +204,38 @@ pub enum Definition {
     Path(u32, Option<u32>, u32),
     /// A fact about the run: its name and its value.
     Fact(String, String),
+    /// What a region, which was known by its machine code while the program ran, is in the source:
+    /// its number, its part in this construct, and its descriptor.
+    Construct(u32, Meaning, String),
+}
+
+/// What the events of a region are in the construct of the source that the region belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Meaning {
+    /// The construct itself.
+    #[default]
+    Itself = 0,
+    /// The worksharing of a combined parallel region, or the loop in the group that the runtime
+    /// opened around it: the region around it contains its time.
+    PartOfItsParallel = 1,
+    /// The barrier at the end of the construct.
+    Barrier = 2,
+    /// No construct: what is inside belongs to the region around it.
+    Nothing = 3,
+}
+
+impl Meaning {
+    const ALL: [Self; 4] = [
+        Self::Itself,
+        Self::PartOfItsParallel,
+        Self::Barrier,
+        Self::Nothing,
+    ];
+
+    fn read(number: u64) -> Option<Self> {
+        Self::ALL.get(usize::try_from(number).ok()?).copied()
+    }
 }
 
 impl Definition {
@@ -219,6 +254,11 @@ impl Definition {
                 words.extend([3 | (name.len() as u64) << 8, value.len() as u64]);
                 write_text(name, words);
                 write_text(value, words);
+            }
+            Self::Construct(number, meaning, text) => {
+                let head = 4 | u64::from(*number) << 8;
+                words.extend([head, text.len() as u64, *meaning as u64]);
+                write_text(text, words);
             }
         }
     }
@@ -248,6 +288,12 @@ impl Definition {
                 let (name, used) = read_text(rest, number as usize)?;
                 let (value, more) = read_text(&rest[used..], length()?)?;
                 Some((Self::Fact(name, value), 2 + used + more))
+            }
+            4 => {
+                let (meaning, rest) = rest.split_first()?;
+                let meaning = Meaning::read(*meaning)?;
+                let (text, used) = read_text(rest, length()?)?;
+                Some((Self::Construct(number, meaning, text), 3 + used))
             }
             _ => None,
         }
@@ -313,7 +359,7 @@ mod tests {
         read[1] -= 1;
         assert_eq!(Header::read(&read), Ok(header));
         read[1] += 2;
-        assert!(Header::read(&read).unwrap_err().contains("version 3"));
+        assert!(Header::read(&read).unwrap_err().contains("version 4"));
         read[0] = 0;
         assert!(Header::read(&read).is_err());
     }
@@ -352,6 +398,7 @@ mod tests {
             Definition::Path(0, None, 0),
             Definition::Path(1, Some(0), 3),
             Definition::Fact("application".to_owned(), String::new()),
+            Definition::Construct(7, Meaning::Barrier, "12*regionType=for**".to_owned()),
         ];
         let mut written = Vec::new();
         all.iter()

@@ -4,6 +4,7 @@
 //! record     one event as 64-bit words                     written by the library,
 //! layout     slots of a file, header, definitions          read here
 //! clock      ticks to nanoseconds
+//! complete   what regions are in the source, said when the program has ended
 //! read       a file as streams of records, page by page
 //! schedule   how loops are shared out
 //! replay     records as regions that open and close
@@ -44,6 +45,7 @@
 pub mod analysis;
 pub mod check;
 pub mod clock;
+pub mod complete;
 pub mod depend;
 pub mod export;
 pub mod layout;

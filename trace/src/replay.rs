@@ -14,8 +14,10 @@ use crate::read::{ReadError, Stream, StreamElement, Trace};
 use crate::record::{NO_REGION, Op, RECURSIVE, Record, TRUNCATED, far_chunk, pseudo_region};
 use crate::schedule::How;
 
+mod constructs;
 mod event;
 
+use constructs::{Becomes, Constructs};
 pub use event::{
     Chunk, Depend, Event, Fault, Instance, Level, LockEvent, LoopInstance, MOST_LEVELS, Open,
     OpenChunk, Role,
@@ -54,6 +56,7 @@ pub struct Replay {
     time: u64,
     /// Inner loops of the loop that comes next.
     levels: Vec<Level>,
+    constructs: Constructs,
 }
 
 /// Replays a stream to its end. Regions that are open then stay open. Returns them with the last
@@ -86,7 +89,7 @@ impl<'a> Steps<'a> {
     pub fn new(trace: &'a Trace, stream: u64) -> Self {
         Self {
             elements: trace.stream(stream),
-            replay: Replay::default(),
+            replay: Replay::of(trace),
         }
     }
 
@@ -131,7 +134,7 @@ pub fn replay_closed(
 pub fn replay_merged(trace: &Trace, listener: &mut dyn Listener) -> Result<(), ReadError> {
     let mut streams: Vec<(u64, Stream<'_>, Replay)> = trace
         .streams()
-        .map(|stream| (stream, trace.stream(stream), Replay::default()))
+        .map(|stream| (stream, trace.stream(stream), Replay::of(trace)))
         .collect();
     let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
     let mut elements = Vec::new();
@@ -157,6 +160,14 @@ pub fn replay_merged(trace: &Trace, listener: &mut dyn Listener) -> Result<(), R
 }
 
 impl Replay {
+    /// In front of a stream of a trace.
+    fn of(trace: &Trace) -> Self {
+        Self {
+            constructs: Constructs::of(trace),
+            ..Self::default()
+        }
+    }
+
     /// The open regions, outermost first.
     #[must_use]
     pub fn open(&self) -> &[Open] {
@@ -169,6 +180,7 @@ impl Replay {
             StreamElement::Page { missing, time } => {
                 self.settle(listener);
                 self.context.clear();
+                self.constructs.begin_page();
                 self.in_context = true;
                 self.missing = missing;
                 if self.open.is_empty() {
@@ -177,10 +189,13 @@ impl Replay {
             }
             StreamElement::Record { time, record } => {
                 if self.in_context && record.op == Op::Open && self.context.len() < MOST_OPEN {
-                    let open = opened(&record);
+                    let mut open = opened(&record);
                     // There is nothing below a base: another base is an event.
                     if open.role != Role::Base || self.context.is_empty() {
-                        return self.context.push(within(&self.context, open));
+                        if self.constructs.state(&mut open, &mut self.context) {
+                            self.context.push(within(&self.context, open));
+                        }
+                        return;
                     }
                 }
                 self.settle(listener);
@@ -203,7 +218,7 @@ impl Replay {
         let missing = std::mem::take(&mut self.missing);
         if !std::mem::replace(&mut self.has_begun, true) && missing == 0 {
             self.open = context;
-            return;
+            return self.constructs.replace();
         }
         if missing == 0 {
             // A page leaves out the open regions if they would take too much room.
@@ -213,6 +228,7 @@ impl Replay {
             return;
         }
         self.beyond = 0;
+        self.constructs.replace();
         listener.event(self.time, &self.open, &Event::Missing(missing));
         let kept = self.open.iter().zip(&context);
         let kept = kept.take_while(|(open, now)| is_same(open, now)).count();
@@ -231,10 +247,19 @@ impl Replay {
     }
 
     fn record(&mut self, time: u64, record: &Record, listener: &mut dyn Listener) {
-        let [first, second, ..] = record.operands;
         if self.beyond > 0 {
             return self.count_beyond(record.op);
         }
+        let other;
+        let record = match self.constructs.change(record, &self.open) {
+            Becomes::Itself => record,
+            Becomes::Nothing => return,
+            Becomes::Other(record) => {
+                other = record;
+                &other
+            }
+        };
+        let [first, second, ..] = record.operands;
         match record.op {
             Op::Enter => self.begin(time, Role::Construct, record, 0, listener),
             Op::Task => {

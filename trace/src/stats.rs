@@ -5,12 +5,13 @@
 //! nanoseconds for each call path, and the trace for each region and thread. So times may differ
 //! by a nanosecond for each row of the profile that is summed up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use profile::descriptor::Descriptor;
 use profile::model::Profile;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
+use crate::layout::Meaning;
 use crate::read::{ReadError, Trace, printable};
 use crate::record::Op;
 use crate::recursion::Recursion;
@@ -282,7 +283,7 @@ type Named = BTreeMap<(String, String), [(u64, u64, u64); PseudoRegion::COUNT]>;
 pub fn differences(trace: &Trace, stats: &Stats, profile: &Profile) -> Vec<Difference> {
     let traced = named_of_trace(trace, stats);
     let profiled = named_of_profile(profile);
-    let places: std::collections::BTreeSet<_> = traced.keys().chain(profiled.keys()).collect();
+    let places: BTreeSet<_> = traced.keys().chain(profiled.keys()).collect();
     let nothing = [(0, 0, 0); PseudoRegion::COUNT];
     let mut differences = Vec::new();
     for place in places {
@@ -306,12 +307,24 @@ pub fn differences(trace: &Trace, stats: &Stats, profile: &Profile) -> Vec<Diffe
 fn named_of_trace(trace: &Trace, stats: &Stats) -> Named {
     let scale = trace.scale();
     let mut named = Named::new();
+    let itself = stats.spans.keys().map(|(_, region)| *region);
+    let itself: BTreeSet<String> = itself
+        .filter(|region| trace.meaning(*region) == Meaning::Itself)
+        .filter_map(|region| trace.region(region).map(name))
+        .collect();
+    let has_own = |region| {
+        let region = trace.region(region);
+        region.is_some_and(|region| itself.contains(&name(region)))
+    };
     for ((thread, region), spans) in &stats.spans {
+        // The barrier at the end of a construct is counted with the construct, once.
+        let is_counted = trace.meaning(*region) != Meaning::Barrier || !has_own(*region);
         let region = trace.region(*region).map_or_else(String::new, name);
         let sums = named.entry((trace.thread(*thread), region)).or_default();
-        for (sum, span) in sums.iter_mut().zip(spans) {
+        for ((sum, span), part) in sums.iter_mut().zip(spans).zip(PseudoRegion::ALL) {
             let ns = scale.to_ns(span.ticks);
-            sum_up(sum, span.count, ns);
+            let is_counted = is_counted || part != PseudoRegion::Main;
+            sum_up(sum, if is_counted { span.count } else { 0 }, ns);
         }
     }
     named
@@ -330,12 +343,7 @@ fn sum_up(sum: &mut (u64, u64, u64), count: u64, ns: u64) {
 fn named_of_profile(profile: &Profile) -> Named {
     let mut named = Named::new();
     for node in &profile.nodes {
-        let region = &profile.regions[node.region];
-        let region = format!(
-            "{} {}:{}:{}",
-            region.region_type, region.file, region.begin[0], region.column
-        );
-        let region = printable(region);
+        let region = printable(name(&Descriptor::from(&profile.regions[node.region])));
         for row in &node.rows {
             let thread = profile.threads[row.thread].to_string();
             let sums = named.entry((thread, region.clone())).or_default();
@@ -351,8 +359,37 @@ fn named_of_profile(profile: &Profile) -> Named {
 /// A region as both name it.
 #[must_use]
 pub fn name(region: &Descriptor) -> String {
-    format!(
-        "{} {}:{}:{}",
-        region.region_type, region.begin.file, region.begin.first, region.column
-    )
+    match place(region) {
+        Some(place) => format!("{} {place}:{}", region.region_type, region.column),
+        None => format!("{} {}", region.region_type, code(region)),
+    }
+}
+
+/// A region without its column, and how certain its lines are.
+#[must_use]
+pub fn short_name(region: &Descriptor) -> String {
+    let near = if region.near { "near " } else { "" };
+    match place(region) {
+        Some(place) => format!("{} {near}{place}", region.region_type),
+        None => format!("{} {}", region.region_type, code(region)),
+    }
+}
+
+/// File and line; none if they are not known.
+fn place(region: &Descriptor) -> Option<String> {
+    let begin = &region.begin;
+    (begin.first > 0).then(|| format!("{}:{}", begin.file, begin.first))
+}
+
+/// A region without lines: its function, and the place in the program or library.
+fn code(region: &Descriptor) -> String {
+    let Some(code) = &region.code else {
+        return "at an unknown place".to_owned();
+    };
+    let module = code.module.rsplit('/').next().unwrap_or_default();
+    let function = region.function.as_ref().or(code.symbol.as_ref());
+    match function {
+        Some(function) => format!("in {function} at {module}+{:#x}", code.offset),
+        None => format!("at {module}+{:#x}", code.offset),
+    }
 }

@@ -470,18 +470,13 @@ impl<'a> Drawing<'a> {
 fn regions(trace: &Trace, profile: &Profile) -> Vec<serde_json::Value> {
     let kinds = kinds(trace);
     let regions = profile.regions.iter().enumerate();
-    let known: HashMap<_, usize> = regions
-        .map(|(index, region)| {
-            let place = (region.region_type.as_str(), region.file.as_str());
-            ((place, region.begin[0], region.column), index)
-        })
+    let known: HashMap<String, usize> = regions
+        .map(|(index, region)| (crate::stats::name(&region.into()), index))
         .collect();
     let number = u32::try_from(trace.regions().count()).unwrap_or(u32::MAX);
     let regions = (0..number).map(|number| {
-        let region = trace.region(number).and_then(|region| {
-            let place = (region.region_type.as_str(), region.begin.file.as_str());
-            known.get(&(place, region.begin.first, region.column))
-        });
+        let region = trace.region(number);
+        let region = region.and_then(|region| known.get(&crate::stats::name(region)));
         let kind = kinds.get(number as usize).copied().flatten();
         let [waiting, managing] = kind.map_or([Part::Other; 2], losses_of);
         json!([

@@ -34,15 +34,7 @@ pub enum ExportError {
 #[must_use]
 pub fn region(trace: &Trace, number: u32) -> String {
     let region = trace.region(number);
-    region.map_or_else(
-        || "?".to_owned(),
-        |region| {
-            format!(
-                "{} {}:{}",
-                region.region_type, region.begin.file, region.begin.first
-            )
-        },
-    )
+    region.map_or_else(|| "?".to_owned(), crate::stats::short_name)
 }
 
 /// A phase as it is named; none for the region itself.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use profile::descriptor::Descriptor;
 
-use crate::layout::Definition;
+use crate::layout::{Definition, Meaning};
 
 /// A path with more steps than this is invalid.
 const LONGEST_PATH: u32 = 4096;
@@ -16,6 +16,8 @@ const LONGEST_PATH: u32 = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     pub(super) regions: Vec<Option<Descriptor>>,
+    /// What the events of regions are, by number, if any are not the construct itself.
+    pub(super) meanings: BTreeMap<u32, Meaning>,
     paths: Vec<Step>,
     pub(super) facts: BTreeMap<String, String>,
     /// Words that are no definitions, or come after such words.
@@ -68,6 +70,11 @@ impl Definitions {
             }
             Definition::Fact(name, value) => {
                 self.facts.insert(printable(name), printable(value));
+            }
+            Definition::Construct(number, meaning, text) => {
+                let region = self.regions.get_mut(number as usize)?;
+                *region = Descriptor::parse(&printable(text)).ok();
+                self.meanings.insert(number, meaning);
             }
         }
         Some(())

@@ -16,7 +16,9 @@ use profile::descriptor::Descriptor;
 use self::definitions::Definitions;
 use self::source::Source;
 use crate::clock::Scale;
-use crate::layout::{HEAD_WORDS, HEADER_WORDS, Header, MAGIC, SLOT_BYTES, SlotHead, SlotKind};
+use crate::layout::{
+    HEAD_WORDS, HEADER_WORDS, Header, MAGIC, Meaning, SLOT_BYTES, SlotHead, SlotKind,
+};
 pub(crate) use definitions::printable;
 pub use state::State;
 pub use stream::{Stream, StreamElement};
@@ -79,6 +81,7 @@ pub struct Trace {
     /// What is known of the whole file.
     pub header: Header,
     definitions: Definitions,
+    defined_pages: u64,
     scale: Scale,
     torn: u64,
     streams: BTreeMap<u64, Vec<Page>>,
@@ -117,6 +120,7 @@ impl Trace {
             source,
             header,
             definitions: Definitions::default(),
+            defined_pages: 0,
             scale: Scale::between(header.start, header.end),
             torn: 0,
             streams: BTreeMap::new(),
@@ -191,6 +195,7 @@ impl Trace {
             self.payload(page, &mut words)?;
         }
         self.definitions = Definitions::read(&words);
+        self.defined_pages = pages.len() as u64;
         let words: usize = pages.iter().map(|page| page.head.used).sum::<usize>() - words.len();
         self.definitions.unread += words as u64;
         if self.facts().get("clock").map(String::as_str) == Some("monotonic") {
@@ -291,6 +296,35 @@ impl Trace {
     #[must_use]
     pub fn region(&self, number: u32) -> Option<&Descriptor> {
         self.definitions.regions.get(number as usize)?.as_ref()
+    }
+
+    /// What the events of a region are in its construct.
+    #[must_use]
+    pub fn meaning(&self, region: u32) -> Meaning {
+        let meanings = &self.definitions.meanings;
+        meanings.get(&region).copied().unwrap_or_default()
+    }
+
+    /// Whether there are regions that are parts of other constructs, or none.
+    pub(crate) fn has_parts(&self) -> bool {
+        let mut meanings = self.definitions.meanings.values();
+        meanings.any(|meaning| *meaning != Meaning::Itself)
+    }
+
+    /// How many regions are only known by their machine code.
+    #[must_use]
+    pub fn unplaced(&self) -> usize {
+        let regions = (0u32..).zip(self.regions());
+        let unplaced = regions.filter(|(number, region)| {
+            !self.definitions.meanings.contains_key(number)
+                && region.is_some_and(|region| region.code.is_some())
+        });
+        unplaced.count()
+    }
+
+    /// How many pages of definitions there are.
+    pub(crate) fn defined_pages(&self) -> u64 {
+        self.defined_pages
     }
 
     /// How many threads there are: paths, by which threads are named.

@@ -10,9 +10,10 @@ use profile::model::{Code, Profile, Region, Runtime};
 use profile::region_kind::RegionKind;
 
 use super::align::{self, Call, Found, Of, Scope, UNNAMED};
-use super::folding::{self, Meaning};
+use super::folding;
 use super::module::{Frame, GNU_BODY, Module, of_user};
 use super::sources::{Compiled, Sources};
+use trace::layout::Meaning;
 
 /// A region whose construct is looked for.
 #[derive(Debug)]
@@ -38,8 +39,9 @@ type Group = (String, String, &'static str, Option<String>, bool);
 /// A call in a group: its region, and the function that it is in.
 type GroupedCall<'w> = (usize, &'w Frame, Call);
 
-/// Finds the construct of each region that is identified by its machine code.
-pub(super) fn locate(profile: &mut Profile) {
+/// Finds the construct of each region that is identified by its machine code. Returns for each
+/// region of the profile what it turned out to be.
+pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
     let mut modules: HashMap<String, Module> = HashMap::new();
     let mut sources = Sources::default();
     let mut wanted = Vec::new();
@@ -109,8 +111,15 @@ pub(super) fn locate(profile: &mut Profile) {
             region.name = None;
         }
     }
+    let found = profile
+        .regions
+        .iter()
+        .cloned()
+        .zip(meanings.iter().copied());
+    let found = found.collect();
     folding::apply(profile, &meanings);
     folding::drop_empty(profile);
+    found
 }
 
 /// The lines with code, in files with constructs that may be left out.

@@ -6,20 +6,7 @@ use std::collections::BTreeSet;
 use profile::identity::identities;
 use profile::model::{Node, Profile, Row, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
-
-/// The role of a region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
-    /// A construct of its own.
-    Itself,
-    /// The worksharing of a combined parallel region, or the loop in the group that the runtime
-    /// opened around it: the region around it contains its time.
-    PartOfItsParallel,
-    /// The barrier at the end of the construct that the region now stands for.
-    Barrier,
-    /// No construct: the nodes below it belong to the node around it.
-    Nothing,
-}
+use trace::layout::Meaning;
 
 /// Changes the tree according to the meanings of its regions.
 pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {

@@ -5,6 +5,7 @@
 //! preload      the library that is loaded before it, and the list of profiles
 //! constructs   which construct of the source each region is, when the program has ended
 //! module       what the program or a library says of the places of calls
+//! traces       the same constructs, for the regions of the trace
 //! machine      which instruction a call is that has no place of its own
 //! ```
 
@@ -16,6 +17,7 @@ mod module;
 mod preload;
 pub(super) mod program;
 mod sources;
+mod traces;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -117,11 +119,15 @@ fn finish(preload: &preload::Preload) {
     }
 }
 
-/// Completes the regions of a profile, and saves it again.
+/// Completes the regions of a profile and its trace, and saves the profile again.
 fn complete(path: &Path) -> Result<Saved, String> {
     let mut profile = profile::load::load(path).map_err(|error| error.to_string())?;
+    let before = profile.regions.clone();
     super::functions::locate(&mut profile);
-    constructs::locate(&mut profile);
+    let found = constructs::locate(&mut profile);
+    if let Err(problem) = traces::complete(path, profile.run.pid, &before, &found) {
+        say(&problem);
+    }
     let profile = merge::fold(&profile);
     let earlier = Saved {
         json: path.to_owned(),

@@ -19,6 +19,14 @@ pub(super) fn run(trace: &Trace) -> Result<(), Failure> {
         writeln!(out, "{:<12} {}", "streams", trace.streams().count())?;
         writeln!(out, "{:<12} {}", "threads", trace.threads())?;
         writeln!(out, "{:<12} {regions}", "regions")?;
+        if trace.unplaced() > 0 {
+            let unplaced = trace.unplaced();
+            writeln!(
+                out,
+                "{:<12} {unplaced} regions, known by machine code",
+                "no lines"
+            )?;
+        }
         writeln!(out, "{:<12} {} events", "dropped", header.dropped)?;
         writeln!(out, "{:<12} {} pages", "replaced", header.replaced)?;
         writeln!(out, "{:<12} {} pages", "torn", trace.torn())

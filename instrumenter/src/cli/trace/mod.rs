@@ -94,6 +94,14 @@ fn opened<A: Args>(of: &Of<A>) -> Result<Trace, Failure> {
         let state = trace.state();
         tell!("warning: '{}' is {state}", of.file.display());
     }
+    match trace.unplaced() {
+        0 => {}
+        unplaced => tell!(
+            "warning: '{}' has {unplaced} regions that are only known by their machine code: \
+             romp run names their lines when the program ends",
+            of.file.display()
+        ),
+    }
     Ok(trace)
 }
 
