@@ -125,9 +125,6 @@ fn complete(path: &Path) -> Result<Saved, String> {
     let before = profile.regions.clone();
     super::functions::locate(&mut profile);
     let found = constructs::locate(&mut profile);
-    if let Err(problem) = traces::complete(path, profile.run.pid, &before, &found) {
-        say(&problem);
-    }
     let profile = merge::fold(&profile);
     let earlier = Saved {
         json: path.to_owned(),
@@ -140,7 +137,12 @@ fn complete(path: &Path) -> Result<Saved, String> {
         rank: profile.run.rank,
         number: None,
     };
-    save_over(&profile, &options, &earlier).map_err(|error| error.to_string())
+    let saved = save_over(&profile, &options, &earlier).map_err(|error| error.to_string());
+    // The profile comes first: the disk may be nearly full.
+    if let Err(problem) = traces::complete(path, profile.run.pid, &before, &found) {
+        say(&problem);
+    }
+    saved
 }
 
 /// A path for display: relative if it is below the current directory.
