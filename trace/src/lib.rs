@@ -8,6 +8,7 @@
 //! read       a file as streams of records, page by page
 //! schedule   how loops are shared out
 //! replay     records as regions that open and close
+//! naming     names of regions
 //! stats      counts and times, as the profile of the same run has them
 //! check      what must be true of every trace
 //! depend     on what tasks depend: names in the source, and the order by addresses
@@ -49,6 +50,7 @@ pub mod complete;
 pub mod depend;
 pub mod export;
 pub mod layout;
+mod naming;
 pub mod read;
 pub mod record;
 mod recursion;

@@ -53,7 +53,7 @@ impl Constructs {
         if trace.has_parts() {
             let mut numbers = BTreeMap::new();
             for (number, region) in (0u32..).zip(trace.regions()) {
-                let name = region.map_or_else(String::new, crate::stats::name);
+                let name = region.map_or_else(String::new, crate::naming::name);
                 let construct = *numbers.entry(name).or_insert(number);
                 let meaning = trace.meaning(number);
                 known.push(Known { meaning, construct });
