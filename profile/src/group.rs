@@ -29,6 +29,8 @@ impl fmt::Display for UnknownGroup {
             .min_by_key(|name| strsim::osa_distance(&self.0, name));
         if let Some(near) = near.filter(|name| strsim::osa_distance(&self.0, name) <= 2) {
             write!(f, "; is {near} meant?")?;
+        } else {
+            write!(f, ".")?;
         }
         let all: Vec<&str> = names.collect();
         write!(f, " The groups are: {}", all.join(", "))
@@ -97,6 +99,9 @@ mod tests {
             "{message}"
         );
         let message = Groups::parse("everything").unwrap_err().to_string();
-        assert!(!message.contains("meant"), "{message}");
+        assert!(
+            message.starts_with("'everything' is no group. The groups are: parallel,"),
+            "{message}"
+        );
     }
 }
