@@ -37,7 +37,7 @@ impl Module {
     fn open(path: &Path) -> Option<Self> {
         Some(Self {
             symbols: Symbols::read(path).ok()?,
-            loader: Loader::new(path).ok()?,
+            loader: super::debug_file::loader(path)?,
         })
     }
 

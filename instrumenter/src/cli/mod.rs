@@ -12,6 +12,7 @@ macro_rules! tell {
 mod check;
 mod completions;
 mod config;
+mod debug_file;
 mod diff;
 mod env;
 mod functions;

@@ -11,6 +11,7 @@ use profile::model::{Code, Region};
 
 use super::align;
 use super::machine::{self, Machine};
+use crate::cli::debug_file;
 
 /// A function at some address, either inlined into another one or with code of its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +34,7 @@ pub(super) struct Module {
 impl Module {
     pub(super) fn open(path: &Path) -> Self {
         Self {
-            lines: Loader::new(path).ok(),
+            lines: debug_file::loader(path),
             machine: Machine::open(path),
             files: OnceCell::new(),
         }
