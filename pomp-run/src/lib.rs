@@ -67,6 +67,24 @@ jumps! {
     execveat => "romp_report_then_execveat";
 }
 
+/// The dynamic linker calls it when the program and its libraries are loaded.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = at_load;
+
+extern "C" fn at_load() {
+    uninstrumented::at_load();
+    ompt::entries::find_targets();
+}
+
+/// AddressSanitizer's library asks for its options here, unless the program answers. It would end
+/// a program in which another library is loaded before it; ours takes the place of nothing that
+/// it needs to see.
+#[unsafe(no_mangle)]
+extern "C" fn __asan_default_options() -> *const c_char {
+    c"verify_asan_link_order=0".as_ptr()
+}
+
 /// LLVM's runtime and its kin ask for a tool with this function.
 ///
 /// # Safety

@@ -4,7 +4,7 @@
 
 use std::arch::naked_asm;
 
-use pomp::ompt::entries::{Number, TARGETS, find_targets, target};
+use pomp::ompt::entries::{Number, TARGETS, target};
 use pomp::ompt::kinds;
 
 macro_rules! notes {
@@ -67,8 +67,3 @@ unsafe extern "C" fn look_up() {
         target = sym target,
     )
 }
-
-/// The dynamic linker calls it when the program and its libraries are loaded.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_BEGIN: extern "C" fn() = find_targets;

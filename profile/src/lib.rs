@@ -45,6 +45,7 @@ pub mod printable;
 pub mod properties;
 pub mod region_kind;
 pub mod report;
+pub mod run_list;
 pub mod runs;
 pub mod save;
 pub mod scale;

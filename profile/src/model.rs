@@ -148,6 +148,10 @@ pub struct Run {
     /// The OpenMP runtimes that were found, if the program was not built with Romp.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runtimes: Vec<Runtime>,
+    /// Whether the places of its regions in the source are still to be found, which `romp run`
+    /// does when the program has ended.
+    #[serde(skip_serializing_if = "is_false")]
+    pub unplaced: bool,
 }
 
 impl Run {

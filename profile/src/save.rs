@@ -30,10 +30,6 @@ const LONGEST_APPLICATION: usize = 180;
 /// The extension of trace files.
 const TRACE: &str = "romp.trace";
 
-/// The environment variable with which `romp run` names a file. The library appends the written
-/// profiles to it, one per line. Only `romp run` sets it.
-pub const LIST: &str = "_ROMP_RUN_LIST";
-
 /// Where to save, and under which name.
 #[derive(Clone, Debug)]
 pub struct SaveOptions {

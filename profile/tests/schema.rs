@@ -122,6 +122,7 @@ fn full() -> Profile {
 fn fill_run(run: &mut Run) {
     (run.pair_cost_ps, run.passed_pair_cost_ps) = (20_500, 5_500);
     run.incremental = true;
+    run.unplaced = true;
     run.counters = vec!["cycles".to_owned()];
     run.formulas = vec!["a=cycles/2".to_owned()];
     run.processors = 2;

@@ -6,6 +6,8 @@
 
 #[path = "run/program_folder.rs"]
 mod program_folder;
+#[path = "run/starts.rs"]
+mod starts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -127,6 +127,10 @@ impl From<String> for Failure {
 /// `check` has 1 for a violation and 2 for every error.
 #[must_use]
 pub fn run() -> ExitCode {
+    crate::wrapper::inherited::with_stack(run_command)
+}
+
+fn run_command() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     if crate::wrapper::clean_if_asked(&words) {
         return ExitCode::SUCCESS;
@@ -157,7 +161,7 @@ pub fn run() -> ExitCode {
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Check(arguments) => return check::run(&arguments),
-        Command::Scale(arguments) => scale::run(&arguments),
+        Command::Scale(arguments) => return scale::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Wrap(arguments) => return wrap::run(&arguments),
         Command::Env => env::run(),
@@ -208,10 +212,20 @@ fn load(path: &std::path::Path) -> Result<profile::model::Profile, Failure> {
         false => profile::load::load(path),
     };
     let mut profile = profile.map_err(|error| Failure {
-        message: format!("error: {error}"),
+        message: format!("error: {}", not_loaded(path, &error)),
     })?;
     functions::locate(&mut profile);
-    Ok(profile)
+    Ok(run::complete_read(profile, path))
+}
+
+/// Why a file was not read as a profile, and what can be done with it instead.
+fn not_loaded(path: &std::path::Path, error: &profile::load::LoadError) -> String {
+    let is_trace = path.extension().is_some_and(|ending| ending == "trace") && path.is_file();
+    let shown = path.display();
+    match is_trace {
+        true => format!("'{shown}' is a trace, not a profile\n  = help: romp trace info {shown}"),
+        false => error.to_string(),
+    }
 }
 
 /// Reads a saved profile for a comparison, with equal regions merged.

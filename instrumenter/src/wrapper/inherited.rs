@@ -10,7 +10,7 @@
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 
 /// Signals whose disposition is changed in our process, by us or by Rust's runtime, and that
@@ -125,6 +125,30 @@ extern "C" fn forward(signal: i32) {
     }
 }
 
+/// Does the work of a command, on a stack that is large enough whatever limit the user has set
+/// for programs (`ulimit -s`). The limit itself is left for the programs that we start.
+pub(crate) fn with_stack(work: fn() -> ExitCode) -> ExitCode {
+    /// Twice what the deepest of our work needs: the choice of the command line.
+    const ENOUGH: u64 = 2 << 20;
+    const OURS: usize = 8 << 20;
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the call fills the structure.
+    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) };
+    if limit.rlim_cur >= ENOUGH {
+        return work();
+    }
+    let worker = std::thread::Builder::new().stack_size(OURS).spawn(work);
+    match worker.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        // It panicked, and has said so.
+        Ok(Err(_)) => ExitCode::from(101),
+        Err(_) => work(),
+    }
+}
+
 /// Applies the default action of a signal to our process.
 fn by_default(signal: i32) {
     dispose(signal, libc::SIG_DFL);
@@ -177,12 +201,23 @@ impl Drop for Forwarding {
     }
 }
 
+/// How a program of the user's ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    /// Its process.
+    pub(crate) process: u32,
+    /// The signal that ended it.
+    pub(crate) signal: Option<i32>,
+    /// The status to end with, as [`end`] takes it.
+    pub(crate) code: u8,
+}
+
 /// Runs a program of the user's in our place: it inherits the state that we inherited, and
-/// signals to us are handed on to it. Returns the status to end with, as [`end`] takes it.
+/// signals to us are handed on to it.
 ///
 /// # Errors
 /// If it can't be started.
-pub(crate) fn run_program(command: &mut Command) -> io::Result<u8> {
+pub(crate) fn run_program(command: &mut Command) -> io::Result<Ended> {
     prepare();
     for signal in [libc::SIGUSR1, libc::SIGUSR2] {
         if !is_ignored(signal) {
@@ -204,7 +239,12 @@ pub(crate) fn run_program(command: &mut Command) -> io::Result<u8> {
     forwarding.to(child.id());
     let status = child.wait();
     drop(forwarding);
-    Ok(ended_by(status?))
+    let status = status?;
+    Ok(Ended {
+        process: child.id(),
+        signal: status.signal(),
+        code: ended_by(status),
+    })
 }
 
 /// Gives a compiler the state that we began with. `piped` tells which streams it gets from us.
@@ -249,7 +289,7 @@ pub(crate) fn ended_by(status: ExitStatus) -> u8 {
 
 /// Ends as the compiler did: by the same signal, if `code` is the number that shells have for
 /// it.
-pub(crate) fn end(code: u8) -> std::process::ExitCode {
+pub(crate) fn end(code: u8) -> ExitCode {
     let signal = ENDED_BY.load(Ordering::Relaxed);
     if signal != 0 && i32::from(code) == 128 + signal {
         // A core file of our process would be useless; only the compiler's is of interest.
@@ -261,5 +301,5 @@ pub(crate) fn end(code: u8) -> std::process::ExitCode {
         unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };
         by_default(signal);
     }
-    std::process::ExitCode::from(code)
+    ExitCode::from(code)
 }

@@ -74,6 +74,10 @@ pub fn is_invoked() -> bool {
 /// first argument.
 #[must_use]
 pub fn main() -> ExitCode {
+    inherited::with_stack(run_by_name)
+}
+
+fn run_by_name() -> ExitCode {
     let mut words = std::env::args_os();
     let invoked = words.next().unwrap_or_else(|| OsString::from("rompcc"));
     let arguments: Vec<OsString> = words.collect();

@@ -2,7 +2,8 @@
 //! variables is `profile::environment`.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{CStr, OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -171,12 +172,23 @@ fn formulas(list: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-/// Base name of the running program.
+/// Base name of the running program, as it was asked for: a link keeps its name, and so does a
+/// script.
 fn program_name() -> String {
-    std::env::current_exe()
-        .ok()
-        .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+    let asked = asked_for().filter(|path| !path.starts_with("/dev/fd"));
+    let file = asked.or_else(|| std::env::current_exe().ok());
+    file.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
         .unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+/// The path that was given to the system for this program.
+fn asked_for() -> Option<PathBuf> {
+    // SAFETY: the system left the address of a C string, or none.
+    unsafe {
+        let path = libc::getauxval(libc::AT_EXECFN) as usize;
+        let path = std::ptr::with_exposed_provenance::<libc::c_char>(path);
+        (!path.is_null()).then(|| OsStr::from_bytes(CStr::from_ptr(path).to_bytes()).into())
+    }
 }
 
 /// The rank that an MPI launcher gave this process. Slurm numbers the tasks of

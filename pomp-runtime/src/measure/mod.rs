@@ -63,6 +63,7 @@ pub(crate) mod pausing;
 pub(crate) mod quiesce;
 pub(crate) mod region;
 pub(crate) mod rights;
+pub(crate) mod run_list;
 pub(crate) mod sample;
 pub(crate) mod sampler;
 pub(crate) mod sampling;

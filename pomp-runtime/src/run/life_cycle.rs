@@ -15,6 +15,8 @@ use crate::measure::{
     clock, counters, errno, estimate, helper_requests, memory, message, quiesce, rights, sampling,
     state, stderr, thread, untimed,
 };
+#[cfg(all(target_arch = "x86_64", not(test)))]
+use {crate::measure::run_list, profile::run_list::Mark};
 
 /// Starts measurement, unless that was tried before. Returns whether measurement is on then.
 #[cold]
@@ -117,6 +119,7 @@ pub(crate) fn before_exec() {
     if is_measured && helper::dump_now() == helper::Answer::Nobody {
         dump_now();
     }
+    run_list::note(Mark::Replaced, b"");
 }
 
 /// The message about a panic is ours to give, by `writing::fail`.
@@ -130,7 +133,7 @@ fn set_panic_hook() {
 /// library allocates an error on the program's heap.
 #[cfg(not(test))]
 fn take_over_from_run_library() {
-    if !rights::are_lent() && std::env::var_os(profile::save::LIST).is_some() {
+    if !rights::are_lent() && std::env::var_os(profile::run_list::VARIABLE).is_some() {
         crate::measure::dynamic::call_if_shown(c"romp_run_stand_back");
     }
 }

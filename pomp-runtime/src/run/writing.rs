@@ -92,7 +92,7 @@ pub(super) fn give_up() {
 pub(crate) fn fail(reason: &str) {
     state::turn_off();
     if !FAILED.swap(true, Ordering::AcqRel) {
-        message::say(reason);
+        say_lost(reason);
     }
 }
 
@@ -119,9 +119,8 @@ fn finish_undisturbed() {
             tell(&saved);
             *files = Some(saved);
         }
-        Some(Err(problem)) => message::say(&problem),
-        // For a program that was not built with Romp, `romp run` says it.
-        None if start.is_child || lock(&TOLD).is_some() => {}
+        Some(Err(problem)) => say_lost(&problem),
+        None if is_told(Outcome::Nothing) || start.is_child => {}
         None => {
             message::say("no OpenMP construct that is measured was reached; no profile is written")
         }
@@ -141,13 +140,20 @@ fn dump_undisturbed(saying: Saying) {
     let Some(start) = start else { return };
     match write(&start, false, files.as_ref()) {
         Some(Ok(saved)) => {
-            if saying == Saying::Where {
-                tell(&saved);
+            match saying {
+                Saying::Where => tell(&saved),
+                // The process may be killed before it writes again.
+                Saying::Nothing if files.is_none() => {
+                    is_told(Outcome::Saved(&saved));
+                }
+                Saying::Nothing => {}
             }
             *files = Some(saved);
         }
-        Some(Err(problem)) => message::say(&problem),
-        None => {}
+        Some(Err(problem)) => say_lost(&problem),
+        None => {
+            is_told(Outcome::Nothing);
+        }
     }
 }
 
@@ -249,24 +255,45 @@ fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: cl
     }
 }
 
-/// A function that is told of the files that were written. It returns whether that is enough.
-type Tell = fn(&Saved) -> bool;
+/// What became of a profile.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
+pub(crate) enum Outcome<'a> {
+    /// It was written.
+    Saved(&'a Saved),
+    /// It could not be written, and the user was told why.
+    Lost,
+    /// There is nothing to write.
+    Nothing,
+}
 
-/// The function that is told of the files, instead of the user.
+/// A function that is told what became of a profile. It returns whether that is enough.
+type Tell = fn(Outcome<'_>) -> bool;
+
+/// The function that is told, instead of the user.
 static TOLD: Mutex<Option<Tell>> = Mutex::new(None);
 
-/// From now on `told` is told of the files that are written. If it returns false, the user is
-/// told, too.
+/// From now on `told` is told what becomes of profiles. If it returns false, the user is told,
+/// too.
 #[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
 pub(crate) fn tell_instead(told: Tell) {
     *lock(&TOLD) = Some(told);
 }
 
 fn tell(saved: &Saved) {
-    let told = *lock(&TOLD);
-    if !told.is_some_and(|told| told(saved)) {
+    if !is_told(Outcome::Saved(saved)) {
         message::say(&summary(saved));
     }
+}
+
+fn is_told(outcome: Outcome<'_>) -> bool {
+    let told = *lock(&TOLD);
+    told.is_some_and(|told| told(outcome))
+}
+
+fn say_lost(problem: &str) {
+    message::say(problem);
+    is_told(Outcome::Lost);
 }
 
 fn summary(saved: &Saved) -> String {

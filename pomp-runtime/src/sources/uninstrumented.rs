@@ -2,33 +2,59 @@
 //! the profiles, and the reader is told what cannot be seen.
 
 use std::ffi::{c_int, c_void};
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use profile::model::{Run, Runtime};
 use profile::outside::{self, Interface};
-use profile::save::{LIST, Saved};
+use profile::run_list::Mark;
 
 use super::collector;
-use crate::measure::{dynamic, state};
-use crate::run::writing;
+use crate::measure::{dynamic, run_list, state};
+use crate::run::writing::{self, Outcome};
+
+/// The library was loaded into a program.
+pub fn at_load() {
+    run_list::remember();
+    run_list::note(Mark::Loaded, b"");
+    // ThreadSanitizer knows nothing of our memory, and would report races in it. The tool of its
+    // own for LLVM's runtime (Archer) is found only if there is no other.
+    // SAFETY: the name is a C string, and the call only asks.
+    let sanitizer = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__tsan_init".as_ptr()) };
+    if !sanitizer.is_null() {
+        state::turn_off();
+        run_list::note(Mark::Sanitized, b"");
+    }
+}
 
 /// A runtime was met.
 pub(super) fn begin() {
-    writing::tell_instead(|saved: &Saved| note(&saved.json));
+    run_list::note(Mark::Runtime, b"");
+    writing::tell_instead(note);
 }
 
-/// Tells `romp run` of a profile. `romp run` looks up the regions, and then tells the user. False
-/// if nobody asked for that.
-fn note(line: &Path) -> bool {
-    let Some(list) = std::env::var_os(LIST) else {
-        return false;
+/// The program calls LLVM's runtime. It reports events to nobody if the user forbids tools.
+pub(super) fn llvm_is_called() {
+    static IS_SAID: AtomicBool = AtomicBool::new(false);
+    // SAFETY: both are C strings. The runtime reads the variable in the same way.
+    let is_forbidden = unsafe {
+        let value = libc::getenv(c"OMP_TOOL".as_ptr());
+        !value.is_null() && libc::strcasecmp(value, c"disabled".as_ptr()) == 0
     };
-    let line = [line.as_os_str().as_bytes(), b"\n"].concat();
-    let file = std::fs::OpenOptions::new().append(true).open(list);
-    file.is_ok_and(|mut file| file.write_all(&line).is_ok())
+    if is_forbidden && !IS_SAID.swap(true, Ordering::Relaxed) {
+        run_list::note(Mark::NoTool, b"");
+    }
+}
+
+/// Tells `romp run` what became of a profile. `romp run` looks up the regions, and then tells the
+/// user. False if nobody asked for that.
+fn note(outcome: Outcome<'_>) -> bool {
+    match outcome {
+        Outcome::Saved(saved) => run_list::note(Mark::Saved, saved.json.as_os_str().as_bytes()),
+        Outcome::Lost => run_list::note(Mark::Lost, b""),
+        Outcome::Nothing => run_list::note(Mark::Nothing, b""),
+    }
 }
 
 /// Answers a tool for the collector interface. It may ask before a runtime is met, and in
@@ -65,6 +91,7 @@ pub(super) fn add_runtime(run: &mut Run, path: &Path, threads: u32, interface: I
     let missing = outside::ROWS
         .iter()
         .flat_map(|row| row.view(interface).missing);
+    run.unplaced = true;
     run.runtimes.push(Runtime {
         path: path.to_string_lossy().into_owned(),
         threads,
@@ -76,6 +103,6 @@ pub(super) fn add_runtime(run: &mut Run, path: &Path, threads: u32, interface: I
 pub fn stand_back() {
     if state::is_untouched() {
         state::turn_off();
-        note(Path::new("-"));
+        run_list::note(Mark::Itself, b"");
     }
 }

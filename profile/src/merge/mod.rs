@@ -203,6 +203,7 @@ fn job(ranks: &[Run]) -> Run {
         annotations: alike(ranks, |run| &run.annotations),
         notes: notes(ranks),
         runtimes: all_alike(ranks, |run| &run.runtimes),
+        unplaced: ranks.iter().any(|run| run.unplaced),
     }
 }
 

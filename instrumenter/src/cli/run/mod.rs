@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! program      what is to be run, and why it can't be measured
-//! preload      the library that is loaded before it, and the list of profiles
+//! preload      the library that is loaded before it, and the list that its processes write
+//! outcome      what became of these processes, and what is said of it
+//! completing   places in the source for the regions of a profile
 //! constructs   which construct of the source each region is, when the program has ended
 //! module       what the program or a library says of the places of calls
 //! traces       the same constructs, for the regions of the trace
@@ -10,25 +12,27 @@
 //! ```
 
 mod align;
+mod completing;
 mod constructs;
 mod folding;
 mod machine;
 mod module;
+mod outcome;
 mod preload;
 pub(super) mod program;
 mod sources;
 mod traces;
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use profile::merge;
-use profile::save::{SaveOptions, Saved, save_over};
+pub(super) use completing::complete_read;
+use outcome::Outcome;
 
 use super::scale;
-use crate::wrapper::inherited;
+use crate::wrapper::inherited::{self, Ended};
 
 /// What stands after `romp run`.
 #[derive(Debug, clap::Args)]
@@ -53,6 +57,8 @@ pub(super) struct Arguments {
 /// The status that shells use if a program does not exist or can't be run.
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
+/// Runs scripts that name no interpreter.
+const SHELL: &str = "/bin/sh";
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let Some((name, words)) = arguments.command.split_first() else {
@@ -70,44 +76,58 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         }
     };
     if !arguments.scale.is_empty() {
-        return super::end(scale::of_unmeasured(&arguments.command, &arguments.scale));
+        return scale::of_unmeasured(&arguments.command, &arguments.scale);
     }
     let preload = match preload::prepare() {
         Ok(preload) => preload,
         Err(message) => {
             say(&message);
-            return ExitCode::FAILURE;
+            return ExitCode::from(NOT_RUN);
         }
     };
     let mut command = Command::new(&program);
-    std::os::unix::process::CommandExt::arg0(&mut command, name);
-    command.args(words);
+    command.arg0(name).args(words);
     preload.add_to(&mut command);
-    let ended = inherited::run_program(&mut command);
-    finish(&preload);
+    let mut ended = inherited::run_program(&mut command);
+    if matches!(&ended, Err(error) if error.raw_os_error() == Some(libc::ENOEXEC)) {
+        // Shells and `execvp` do the same with a file that the system does not know how to run.
+        let mut shell = Command::new(SHELL);
+        shell.arg(&program).args(words);
+        preload.add_to(&mut shell);
+        ended = inherited::run_program(&mut shell);
+    }
     match ended {
-        Ok(code) => inherited::end(code),
+        Ok(ended) => {
+            finish(&preload, &ended);
+            inherited::end(ended.code)
+        }
         Err(error) => {
-            say(&format!("cannot run '{}': {error}", program.display()));
+            say(&program::not_started(&program, &error));
             ExitCode::from(NOT_RUN)
         }
     }
 }
 
-/// Completes the regions of the written profiles, and reports these profiles.
-fn finish(preload: &preload::Preload) {
-    let listed = preload.listed();
-    if listed.is_empty() && preload.is_wanted() {
-        say("the program used no OpenMP runtime that can be measured");
+/// Completes the regions of the written profiles, reports these profiles, and says what is not
+/// measured.
+fn finish(preload: &preload::Preload, ended: &Ended) {
+    let outcome = Outcome::of(preload.entries());
+    if preload.is_wanted() {
+        outcome
+            .missing(ended, is_running)
+            .iter()
+            .for_each(|of| say(of));
     }
-    if listed.iter().any(|path| !path.is_absolute()) {
-        say("this program was built with Romp and measures itself: romp run adds nothing");
-    }
-    let paths: BTreeSet<&PathBuf> = listed.iter().filter(|path| path.is_absolute()).collect();
-    let completed: Vec<Result<Saved, String>> =
-        paths.into_iter().map(|path| complete(path)).collect();
-    for profile in completed {
-        match profile {
+    for (path, process) in &outcome.profiles {
+        if is_running(*process) {
+            let path = short(path).display();
+            say(&format!(
+                "process {process} still runs: {path} is what it wrote so far, and 'romp report' \
+                 shows what it writes until it ends"
+            ));
+            continue;
+        }
+        match completing::complete(path) {
             Ok(saved) => say(&format!(
                 "{} [{}, {}]",
                 saved.headline,
@@ -119,30 +139,13 @@ fn finish(preload: &preload::Preload) {
     }
 }
 
-/// Completes the regions of a profile and its trace, and saves the profile again.
-fn complete(path: &Path) -> Result<Saved, String> {
-    let mut profile = profile::load::load(path).map_err(|error| error.to_string())?;
-    let before = profile.regions.clone();
-    super::functions::locate(&mut profile);
-    let found = constructs::locate(&mut profile);
-    let profile = merge::fold(&profile);
-    let earlier = Saved {
-        json: path.to_owned(),
-        text: path.with_extension("txt"),
-        headline: String::new(),
-    };
-    let options = SaveOptions {
-        directory: path.parent().map(Path::to_owned).unwrap_or_default(),
-        application: profile.run.application.clone(),
-        rank: profile.run.rank,
-        number: None,
-    };
-    let saved = save_over(&profile, &options, &earlier).map_err(|error| error.to_string());
-    // The profile comes first: the disk may be nearly full.
-    if let Err(problem) = traces::complete(path, profile.run.pid, &before, &found) {
-        say(&problem);
-    }
-    saved
+/// Whether a process has not ended. One that has, and that nobody has asked for its status yet,
+/// has the state Z.
+fn is_running(process: u32) -> bool {
+    let stat = std::fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
+    let stat = String::from_utf8_lossy(&stat);
+    let state = stat.rsplit_once(')').map(|(_, rest)| rest.trim_start());
+    state.is_some_and(|state| !state.starts_with(['Z', 'X']))
 }
 
 /// A path for display: relative if it is below the current directory.

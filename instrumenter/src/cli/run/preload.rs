@@ -1,12 +1,12 @@
-//! The library that is loaded before the program, and the list of the profiles that the program
-//! writes.
+//! The library that is loaded before the program, and the list that the program's processes
+//! write.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use profile::save::LIST;
+use profile::run_list::{self, Entry};
 
 use crate::wrapper::library;
 
@@ -34,7 +34,13 @@ pub(super) fn prepare() -> Result<Preload, String> {
         ));
     }
     let list = tempfile::NamedTempFile::new();
-    let list = list.map_err(|error| format!("cannot make a temporary file: {error}"))?;
+    let list = list.map_err(|error| {
+        format!(
+            "cannot make a file in '{}' ({}): set TMPDIR to a folder that can be written",
+            std::env::temp_dir().display(),
+            error.kind()
+        )
+    })?;
     Ok(Preload { library, list })
 }
 
@@ -46,7 +52,7 @@ impl Preload {
         let mut words = vec![self.library.clone().into_os_string()];
         words.extend(before);
         command.env(PRELOAD, words.join(OsStr::new(":")));
-        command.env(LIST, self.list.path());
+        command.env(run_list::VARIABLE, self.list.path());
     }
 
     /// Whether the user has not switched measurement off.
@@ -55,14 +61,8 @@ impl Preload {
         switch.and_then(|value| profile::environment::truth(&value)) != Some(false)
     }
 
-    /// The profiles that were written. An entry that is not a path stands for a program that
-    /// measures itself.
-    pub(super) fn listed(&self) -> Vec<PathBuf> {
-        let list = std::fs::read(self.list.path()).unwrap_or_default();
-        let lines = list.split(|byte| *byte == b'\n');
-        lines
-            .filter(|line| !line.is_empty())
-            .map(|line| PathBuf::from(OsString::from_vec(line.to_vec())))
-            .collect()
+    /// What the processes wrote into the list.
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        run_list::read(&std::fs::read(self.list.path()).unwrap_or_default())
     }
 }

@@ -22,17 +22,24 @@ const SET_GROUP: u32 = 0o2000;
 /// Finds a program as a shell does.
 pub(super) fn find(name: &OsStr) -> Result<PathBuf, Refusal> {
     let shown = name.to_string_lossy();
-    let why = match Path::new(name).is_file() && !shown.contains('/') {
+    let refused = |why: &str| Refusal {
+        message: format!("'{shown}' can't be measured: {why}"),
+        is_missing: false,
+    };
+    let beside = Path::new(name);
+    if beside.is_dir() && (shown.contains('/') || in_path(name).is_none()) {
+        return Err(refused("it is a folder: give the program in it"));
+    }
+    let why = match beside.is_file() && !shown.contains('/') {
         true => format!("it is not in PATH: say ./{shown}"),
+        false if shown.starts_with('-') => {
+            "romp run has no such option, see 'romp run --help'".to_owned()
+        }
         false => "there is no such file".to_owned(),
     };
     let missing = || Refusal {
         message: format!("'{shown}' is no program: {why}"),
         is_missing: true,
-    };
-    let refused = |why: &str| Refusal {
-        message: format!("'{shown}' can't be measured: {why}"),
-        is_missing: false,
     };
     let path = match name.as_bytes().contains(&b'/') {
         true => PathBuf::from(name),
@@ -40,7 +47,7 @@ pub(super) fn find(name: &OsStr) -> Result<PathBuf, Refusal> {
     };
     let about = path.metadata().map_err(|_| missing())?;
     if !is_program(&about) {
-        return Err(refused("it is not a program"));
+        return Err(refused("it is not a program, or 'chmod +x' is missing"));
     }
     if is_lent(&about) {
         return Err(refused(
@@ -61,6 +68,31 @@ fn in_path(name: &OsStr) -> Option<PathBuf> {
     let places = std::env::split_paths(&path).map(|directory| directory.join(name));
     let mut programs = places.filter(|place| is_executable(place));
     programs.next()
+}
+
+/// Why the system did not start a program that exists.
+pub(super) fn not_started(path: &Path, error: &std::io::Error) -> String {
+    let shown = path.display();
+    match interpreter(path).filter(|_| error.kind() == std::io::ErrorKind::NotFound) {
+        Some(interpreter) => format!(
+            "cannot run '{shown}': its first line asks for '{interpreter}', which does not exist"
+        ),
+        None => format!("cannot run '{shown}': {error}"),
+    }
+}
+
+/// The program that the first line of a script names.
+fn interpreter(script: &Path) -> Option<String> {
+    /// As much of the line as the kernel reads.
+    const BEGINNING: u64 = 256;
+    let mut bytes = Vec::new();
+    let file = File::open(script).ok()?;
+    file.take(BEGINNING).read_to_end(&mut bytes).ok()?;
+    let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n');
+    let line = String::from_utf8_lossy(line.into_iter().next()?).into_owned();
+    line.split([' ', '\t'])
+        .find(|word| !word.is_empty())
+        .map(|word| word.escape_debug().to_string())
 }
 
 /// Whether a file may be run.

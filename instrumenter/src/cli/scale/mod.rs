@@ -4,6 +4,7 @@ mod runs;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::Args;
 use profile::model::Profile;
@@ -54,16 +55,31 @@ fn formats() -> clap::builder::PossibleValuesParser {
     super::choices(WRITERS.iter().map(|writer| (writer.name, writer.about)))
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    end(shown(arguments))
+}
+
+/// Ends with the status of the runs.
+fn end(shown: Result<u8, Failure>) -> ExitCode {
+    match shown {
+        Ok(status) => ExitCode::from(status),
+        Err(failure) => super::end(Err(failure)),
+    }
+}
+
+fn shown(arguments: &Arguments) -> Result<u8, Failure> {
     if arguments.threads.is_empty() && !arguments.command.is_empty() {
         let what = "say with how many threads to run it, such as --threads 1,2,4, and no files";
         return Err(format!("error: a command is given: {what}").into());
     }
-    let profiles = match arguments.threads.is_empty() {
+    let done = match arguments.threads.is_empty() {
         true => {
             let profiles = arguments.profiles.iter();
             let loaded = profiles.map(|path| super::load_folded(path));
-            loaded.collect::<Result<Vec<Profile>, Failure>>()?
+            runs::Done {
+                profiles: loaded.collect::<Result<Vec<Profile>, Failure>>()?,
+                status: 0,
+            }
         }
         false => runs::all(&runs::Runs {
             under: &[],
@@ -73,22 +89,28 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             keep: arguments.keep.as_deref(),
         })?,
     };
-    show(&profiles, &arguments.format, arguments.all)
+    show(&done.profiles, &arguments.format, arguments.all)?;
+    Ok(done.status)
 }
 
 /// Runs a program that was not built with Romp with each number of threads, and shows how it
 /// scales.
-pub(super) fn of_unmeasured(program: &[OsString], threads: &[u32]) -> Result<(), Failure> {
+pub(super) fn of_unmeasured(program: &[OsString], threads: &[u32]) -> ExitCode {
+    end(shown_of_unmeasured(program, threads))
+}
+
+fn shown_of_unmeasured(program: &[OsString], threads: &[u32]) -> Result<u8, Failure> {
     let romp = std::env::current_exe().map_err(|error| format!("error: romp: {error}"))?;
     let measured = [romp.into_os_string(), "run".into(), "--".into()];
-    let profiles = runs::all(&runs::Runs {
+    let done = runs::all(&runs::Runs {
         under: &measured,
         command: program,
         threads,
         repeat: 1,
         keep: None,
     })?;
-    show(&profiles, WRITERS[0].name, false)
+    show(&done.profiles, WRITERS[0].name, false)?;
+    Ok(done.status)
 }
 
 /// Writes how a program scales.

@@ -30,27 +30,55 @@ pub(super) struct Runs<'a> {
     pub(super) keep: Option<&'a Path>,
 }
 
-/// The profiles of all runs.
-pub(super) fn all(runs: &Runs<'_>) -> Result<Vec<Profile>, Failure> {
+/// What the runs left.
+#[derive(Debug)]
+pub(super) struct Done {
+    /// The profiles of all runs.
+    pub(super) profiles: Vec<Profile>,
+    /// The first status other than 0 that a run ended with.
+    pub(super) status: u8,
+}
+
+/// Runs the program with each number of threads.
+pub(super) fn all(runs: &Runs<'_>) -> Result<Done, Failure> {
     let scratch = tempfile::tempdir().map_err(|error| {
         let help = "set TMPDIR to a directory that can be written";
         file_error(&std::env::temp_dir(), &error.to_string(), help)
     })?;
     let folder = runs.keep.unwrap_or(scratch.path());
-    let number = runs.threads.len() as u32 * runs.repeat;
+    // A number that is given twice is measured no better by that: `--repeat` does it.
+    let mut widths: Vec<u32> = Vec::new();
+    for &threads in runs.threads {
+        if !widths.contains(&threads) {
+            widths.push(threads);
+        }
+    }
+    if widths.len() < 2 {
+        let what = "nothing can be compared: give several, such as 1,2,4";
+        return Err(format!("error: there is only one number of threads: {what}").into());
+    }
+    let number = widths.len() as u32 * runs.repeat;
     let mut profiles = Vec::new();
+    let mut first = 0;
     for repeat in 1..=runs.repeat {
-        for &threads in runs.threads {
+        for &threads in &widths {
             let run = profiles.len() + 1;
             tell!("romp: run {run} of {number}: {}", of(threads));
             let folder = folder.join(format!("threads-{threads}.{repeat}"));
-            profiles.push(one(runs, threads, &folder)?);
+            let (profile, status) = one(runs, threads, &folder)?;
+            profiles.push(profile);
+            if first == 0 {
+                first = status;
+            }
         }
     }
     if let Some(keep) = runs.keep {
         tell!("romp: the profiles are in '{}'", keep.display());
     }
-    Ok(profiles)
+    Ok(Done {
+        profiles,
+        status: first,
+    })
 }
 
 /// Spells a number of threads: `4 threads`.
@@ -58,8 +86,8 @@ fn of(threads: u32) -> String {
     format!("{threads} thread{}", if threads == 1 { "" } else { "s" })
 }
 
-/// Runs the program once.
-fn one(runs: &Runs<'_>, threads: u32, folder: &Path) -> Result<Profile, Failure> {
+/// Runs the program once. Returns its profile and its status.
+fn one(runs: &Runs<'_>, threads: u32, folder: &Path) -> Result<(Profile, u8), Failure> {
     let Some(program) = runs.command.first() else {
         return Err("error: no program is given".to_owned().into());
     };
@@ -90,17 +118,24 @@ fn one(runs: &Runs<'_>, threads: u32, folder: &Path) -> Result<Profile, Failure>
                 "give a program that can be run",
             )
         })?;
-    if !status.success() {
+    let paths = saved(&folder)?;
+    // A program may say something by its status though it did its work.
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    let code = code.filter(|code| *code == 0 || !paths.is_empty());
+    let Some(code) = code else {
         return Err(format!("error: '{name}' with {} ended with {status}", of(threads)).into());
+    };
+    if code != 0 {
+        tell!("romp: '{name}' with {} ended with {status}", of(threads));
     }
-    profile_of(&saved(&folder)?).map_err(|why| {
+    let profile = profile_of(&paths).map_err(|why| {
         format!(
             "error: '{name}' with {} {why}\n  = help: build it with rompcc and leave \
              ROMP_MEASURE on, or measure it as it is: romp run --scale N,... {name}",
             of(threads)
         )
-        .into()
-    })
+    })?;
+    Ok((profile, code))
 }
 
 /// The profiles in a directory, in the order of their names.

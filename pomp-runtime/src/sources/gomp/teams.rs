@@ -70,12 +70,7 @@ pub unsafe extern "C-unwind" fn parallel<E: Entry>(
 fn fork<E: Row>(call: Call, body: usize, data: usize) -> Option<Launch> {
     let runtime = call.runtime?;
     let region = call.region?;
-    let team = event_of(
-        |_| Some(region),
-        |thread, region| {
-            thread.fork(region, now)
-        },
-    )?;
+    let team = event_of(|_| Some(region), |thread, region| thread.fork(region, now))?;
     let reduces = E::NUMBER == <super::entries::GOMP_parallel_reductions as Row>::NUMBER;
     let first_word = match reduces {
         // SAFETY: the data of this entry begins with the address of its reductions.

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::super::by_address::{self, Book, Table};
-use super::super::called;
+use super::super::{called, uninstrumented};
 use crate::measure::mutex::lock;
 use crate::measure::shared::{leak, leak_slice};
 use crate::measure::{dynamic, errno, modules};
@@ -81,6 +81,7 @@ pub extern "C" fn find_targets() {
         if called::by_all(NAMES[Number::__kmpc_fork_call as usize]).is_none() {
             return;
         }
+        uninstrumented::llvm_is_called();
         for (target, name) in TARGETS.iter().zip(NAMES) {
             let found = called::by_all(name).map_or(0, |found| found.addr());
             target.store(found, Ordering::Relaxed);
@@ -174,6 +175,7 @@ fn of_module(base: usize, function: impl Fn(&CStr) -> usize) -> Option<&'static 
             return Some(known);
         }
     }
+    uninstrumented::llvm_is_called();
     // Nothing must be locked here: a thread that loads a library may wait for it.
     let mut names = NAMES.iter();
     let functions = leak_slice(NAMES.len(), || {
