@@ -63,6 +63,10 @@ pub(crate) mod pausing;
 pub(crate) mod quiesce;
 pub(crate) mod region;
 pub(crate) mod rights;
+#[cfg_attr(
+    any(test, not(target_arch = "x86_64")),
+    allow(dead_code, reason = "its users are not built")
+)]
 pub(crate) mod run_list;
 pub(crate) mod sample;
 pub(crate) mod sampler;

@@ -66,7 +66,8 @@ fn append(list: &[u8; LONGEST], mark: Mark, path: &[u8]) -> bool {
     let size: usize = parts.iter().map(|part| part.iov_len).sum();
     // SAFETY: the path is a C string, and the system only reads the parts.
     unsafe {
-        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC;
+        // A pipe that somebody put in the place of the list blocks nobody.
+        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC | libc::O_NONBLOCK;
         let file = libc::open(list.as_ptr().cast(), flags);
         if file < 0 {
             return false;
