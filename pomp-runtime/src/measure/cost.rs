@@ -184,7 +184,8 @@ fn look_for_thread() {
 #[inline(never)]
 fn probe(event: Event, thread: &'static Thread, region: &'static Region) -> bool {
     look_for_thread();
-    thread.knows_place() && thread.passes_over(event.action(), region.kind, || Some(region))
+    thread.knows_place_for(|| Some(region))
+        && thread.passes_over(event.action(), region.kind, || Some(region))
 }
 
 #[cfg(test)]

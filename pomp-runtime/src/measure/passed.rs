@@ -38,7 +38,7 @@ pub(crate) fn is_passed_over(
     event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    is_passed_over_by(event, find, Thread::knows_place)
+    is_passed_over_by(event, find, |thread| thread.knows_place_for(find))
 }
 
 /// Passes over an instance in which nothing else happens, if it is to be passed over. Its end is
@@ -47,7 +47,7 @@ pub(crate) fn pass_over_and_lend(region: Option<&'static Region>) -> Passes {
     let Some(region) = region.filter(|_| state::is_quick()) else {
         return Passes::No;
     };
-    match thread::current().filter(|thread| thread.knows_place()) {
+    match thread::current().filter(|thread| thread.knows_place_for(|| Some(region))) {
         Some(thread) => thread.sampler.counts_and_lends(region),
         None => Passes::No,
     }
@@ -57,7 +57,8 @@ pub(crate) fn pass_over_and_lend(region: Option<&'static Region>) -> Passes {
 /// execution.
 #[inline(always)]
 pub(crate) fn task_is_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
-    passes_over_by(true, Thread::knows_place, |thread| {
+    let knows_place = |thread: &'static Thread| thread.knows_place_for(find);
+    passes_over_by(true, knows_place, |thread| {
         find().is_some_and(|execution| thread.passes_over_execution(execution))
     })
 }
@@ -67,9 +68,11 @@ pub(crate) fn task_is_passed_over(find: impl FnOnce() -> Option<&'static Region>
 pub(crate) fn end_of_task_is_passed_over(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    passes_over_by(false, Thread::knows_place, |thread| {
-        find().is_some_and(|execution| thread.passes_over_end_of_execution(execution))
-    })
+    passes_over_by(
+        false,
+        |thread| thread.knows_place_for(find),
+        |thread| find().is_some_and(|execution| thread.passes_over_end_of_execution(execution)),
+    )
 }
 
 #[inline(always)]
@@ -135,9 +138,13 @@ const fn kind_to_pass_over(event: Event) -> Option<RegionKind> {
 }
 
 impl Thread {
-    /// Whether the thread knows its place on the call paths. Finds the place if need be.
+    /// Whether the thread knows its place on the call paths. Finds the place if need be, and if
+    /// instances of the region that `find` gives are passed over anywhere.
     #[inline(always)]
-    pub(crate) fn knows_place(&'static self) -> bool {
+    pub(crate) fn knows_place_for(
+        &'static self,
+        find: impl FnOnce() -> Option<&'static Region>,
+    ) -> bool {
         let sampler = &self.sampler;
         match sampler.seen.get() == coarse_clock::mark() {
             true => true,
@@ -145,7 +152,7 @@ impl Thread {
                 self.records_if_long();
                 true
             }
-            false => sampler.used() != 0 && self.find_place(),
+            false => find().is_some_and(Region::is_sampled) && self.find_place(),
         }
     }
 
@@ -290,6 +297,7 @@ impl Thread {
         entry.region.set(Some(region));
         entry.place.set(place);
         entry.arm(number);
+        region.set_sampled();
         self.sampler.used.set(1);
         self.set_pauses(pause::count());
         self.looks_no_more();

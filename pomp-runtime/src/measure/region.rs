@@ -49,6 +49,8 @@ pub(crate) struct Region {
     holds_others: AtomicBool,
     /// Whether only its begin is reported if an instance is passed over.
     reports_begin_only: AtomicBool,
+    /// Whether instances of it may be passed over somewhere.
+    is_sampled: AtomicBool,
 }
 
 impl Region {
@@ -77,6 +79,17 @@ impl Region {
     /// Notes that something else happens in a member's part.
     pub(super) fn hold_others(&self) {
         self.holds_others.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether instances of it may be passed over somewhere.
+    #[inline(always)]
+    pub(super) fn is_sampled(&self) -> bool {
+        self.is_sampled.load(Ordering::Relaxed)
+    }
+
+    /// From now on instances of it may be passed over.
+    pub(super) fn set_sampled(&self) {
+        self.is_sampled.store(true, Ordering::Relaxed);
     }
 
     /// If an instance is passed over, only its begin is reported.
@@ -297,6 +310,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         tells_barrier: AtomicBool::new(false),
         holds_others: AtomicBool::new(false),
         reports_begin_only: AtomicBool::new(false),
+        is_sampled: AtomicBool::new(false),
     })
 }
 

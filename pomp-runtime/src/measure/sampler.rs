@@ -167,6 +167,9 @@ impl Sampler {
         }
         entry.region.set(node.region());
         entry.node.set(Some(node));
+        if let Some(region) = node.region() {
+            region.set_sampled();
+        }
     }
 
     /// How many entries are in use.

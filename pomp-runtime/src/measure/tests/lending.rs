@@ -30,7 +30,7 @@ impl Site {
             self.counted += 1;
             return;
         }
-        if t.knows_place() {
+        if t.knows_place_for(|| Some(self.region)) {
             match t.sampler.counts_and_lends(self.region) {
                 Passes::Lends(record) => return self.record = Some(record),
                 Passes::Once => return,

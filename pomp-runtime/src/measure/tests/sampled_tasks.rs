@@ -8,11 +8,11 @@ use Event::*;
 fn task(t: &'static Thread, task: &'static Region, at: u64, work: u64, within: impl FnOnce()) {
     let execution = task.execution().unwrap();
     event(t, TaskCreateEnter, task, at);
-    if !t.knows_place() || !t.passes_over_execution(execution) {
+    if !t.knows_place_for(|| Some(execution)) || !t.passes_over_execution(execution) {
         t.enter(|t| t.begin_task(execution, 1, 0, || at + 2));
     }
     within();
-    if !t.knows_place() || !t.passes_over_end_of_execution(execution) {
+    if !t.knows_place_for(|| Some(execution)) || !t.passes_over_end_of_execution(execution) {
         t.enter(|t| t.end_task(execution, || at + 2 + work));
     }
     event(t, TaskCreateExit, task, at + 4 + work);

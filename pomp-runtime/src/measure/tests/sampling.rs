@@ -13,7 +13,9 @@ use Event::*;
 
 /// Reports an event as the probes do.
 pub(super) fn event(t: &'static Thread, event: Event, region: &'static Region, at: u64) {
-    if !t.knows_place() || !t.passes_over(event.action(), region.kind, || Some(region)) {
+    if !t.knows_place_for(|| Some(region))
+        || !t.passes_over(event.action(), region.kind, || Some(region))
+    {
         t.enter(|t| t.on(event, region, at));
     }
 }
