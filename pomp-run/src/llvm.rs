@@ -1,6 +1,7 @@
 //! Entries of LLVM's runtime. Each notes its first word, which states the place of the construct,
-//! the address that the call returns to, and the kinds of regions whose events it reports. Then it jumps to the runtime's function: the words of
-//! the call, the stack and all registers that a function may expect are as the caller left them.
+//! the address that the call returns to, and the kinds of regions whose events it reports. Then it
+//! jumps to the runtime's function: the words of the call, the stack and all registers that a
+//! function may expect are as the caller left them.
 
 use std::arch::naked_asm;
 
