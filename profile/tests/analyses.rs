@@ -147,6 +147,8 @@ fn sections_are_told_apart_by_who_executed_how_many() {
             ([2, 2], same),
             // As many sections as threads, but one thread executed both.
             ([2, 0], same),
+            // Sections that nobody reports.
+            ([0, 0], same),
         ] {
             assert_eq!(
                 properties(&sections(kind, counts)),
@@ -155,6 +157,22 @@ fn sections_are_told_apart_by_who_executed_how_many() {
             );
         }
     }
+}
+
+#[test]
+fn the_work_in_sections_that_nobody_reports_is_no_management() {
+    use profile::region_kind::Quantity::{ManagementTime, SectionCount, SectionTime};
+    let profile = sections(Kind::Sections, [0, 0]);
+    let report = Report::new(&profile);
+    let region = profile
+        .regions
+        .iter()
+        .position(|of| of.kind == Kind::Sections);
+    let mut tables = report.flat.iter();
+    let table = tables.find(|table| Some(table.region) == region).unwrap();
+    let sum = |quantity| table.sum[table.column(quantity).unwrap()] / SECOND;
+    let sums = [SectionTime, SectionCount, ManagementTime].map(sum);
+    assert_eq!(sums, [10, 0, 0]);
 }
 
 #[test]

@@ -510,7 +510,8 @@ pub(super) fn category(charge: Charge, node: &TreeNode<'_>) -> Category {
         Charge::BySections => {
             let sections: u64 = node.executors().map(|row| row.nested.sections.count).sum();
             let executions: u64 = node.executors().map(|row| row.row.main.count).sum();
-            if sections < executions {
+            // At least one section is executed. If there is none, sections were not seen.
+            if 0 < sections && sections < executions {
                 Category::Limpar
             } else {
                 Category::Imbal

@@ -338,6 +338,31 @@ impl<'p> Tree<'p> {
             }
             parent.nested = nested;
         }
+        for node in &mut self.nodes {
+            if matches!(
+                node.kind,
+                RegionKind::Sections | RegionKind::ParallelSections
+            ) {
+                node.take_for_sections();
+            }
+        }
+    }
+}
+
+impl TreeNode<'_> {
+    /// Of a construct with sections: if no section was seen, all that the barrier leaves was spent
+    /// in sections. LLVM's runtime does not report them (`romp run`).
+    fn take_for_sections(&mut self) {
+        if self.nested.iter().any(|of| of.sections.count > 0) {
+            return;
+        }
+        self.nested.resize(self.rows.len(), Nested::default());
+        for (nested, row) in self.nested.iter_mut().zip(self.rows.iter()) {
+            let work = row.main.ns.saturating_sub(row.ibarr.ns);
+            nested.sections.ns = work;
+            nested.in_sections = nested.in_body;
+            nested.in_body = work;
+        }
     }
 }
 
