@@ -30,10 +30,10 @@
 //!   taken from a range of our own (`allocator`); where the OpenMP and the C++ runtime
 //!   are asked (`omp`, `fortran_omp`, `cxx`); where the program keeps the record of a loop
 //!   (`chunks`, `chunk_requests`); and where the system is asked
-//!   (`at_end`, `beginning`, `cancellation`, `clock`, `counters`, `dynamic`, `errno`,
-//!   `facts`, `fork`, `limits`, `memory`, `modules`, `own_file`, `rights`, `scheduling`, `signal_mask`,
-//!   `signals`, `stderr`, `quiesce`), with `system` for what Rust's library asks it. A test holds
-//!   this list to the files.
+//!   (`at_end`, `beginning`, `cancellation`, `clock`, `config`, `counters`, `dynamic`, `errno`,
+//!   `facts`, `fork`, `limits`, `memory`, `modules`, `own_file`, `rights`, `run_list`, `scheduling`,
+//!   `signal_mask`, `signals`, `stderr`, `quiesce`), with `system` for what Rust's library asks it.
+//!   A test holds this list to the files.
 
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 

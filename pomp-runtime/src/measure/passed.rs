@@ -27,9 +27,7 @@ pub(crate) fn is_passed_over_at_once(
     event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    is_passed_over_by(event, find, |thread| {
-        thread.sampler.seen.get() == coarse_clock::mark()
-    })
+    is_passed_over_by(event, find, Thread::knows_place_already)
 }
 
 /// As `is_passed_over_at_once`, but the thread finds its place if it has to.
@@ -145,15 +143,25 @@ impl Thread {
         &'static self,
         find: impl FnOnce() -> Option<&'static Region>,
     ) -> bool {
-        let sampler = &self.sampler;
-        match sampler.seen.get() == coarse_clock::mark() {
+        match self.knows_place_already() {
             true => true,
-            false if sampler.is_passing() => {
+            false if self.sampler.is_passing() => {
                 self.records_if_long();
                 true
             }
-            false => find().is_some_and(Region::is_sampled) && self.find_place(),
+            false => find().is_some_and(|region| self.finds_place_for(region)),
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn knows_place_already(&self) -> bool {
+        self.sampler.seen.get() == coarse_clock::mark()
+    }
+
+    /// Finds the thread's place if instances of a region are passed over anywhere.
+    #[inline(always)]
+    pub(super) fn finds_place_for(&'static self, region: &'static Region) -> bool {
+        region.is_sampled() && self.find_place()
     }
 
     /// Handles an event of a construct on a thread that knows its place. True if there is no more

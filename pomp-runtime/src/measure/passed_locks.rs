@@ -39,7 +39,10 @@ impl Thread {
     pub(super) fn passes_over_lock(&'static self, region: &'static Region, address: usize) -> bool {
         let held = &self.passed_lock;
         let is_free = held.address.load(Ordering::Relaxed) == 0;
-        if !is_free || self.sampler.is_passing() || !self.knows_place_for(|| Some(region)) {
+        if !is_free || self.sampler.is_passing() {
+            return false;
+        }
+        if !self.knows_place_already() && !self.finds_place_for(region) {
             return false;
         }
         let Some(node) = self.sampler.passed_guarded(region, address) else {
