@@ -1,5 +1,6 @@
 //! Reports of a selected part of a profile.
 
+use super::sections::sections;
 use super::*;
 
 fn selected<'p>(profile: &'p Profile, selection: &Selection) -> Report<'p> {
