@@ -15,19 +15,22 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
-use profile::model::{Profile, Region};
+use profile::model::{Profile, Region, Row};
 use profile::outside::{Interface, ROWS, counted as counted_as};
 use profile::region_kind::RegionKind as K;
 
 use program_folder::{ProgramFolder, fixtures};
 
 fn count(profile: &Profile, kind: K) -> u64 {
+    let rows = rows_of(profile, |region| region.kind == kind);
+    rows.map(|row| row.main.count).sum()
+}
+
+/// The rows of some regions.
+fn rows_of(profile: &Profile, is_wanted: impl Fn(&Region) -> bool) -> impl Iterator<Item = &Row> {
     let nodes = profile.nodes.iter();
-    let nodes = nodes.filter(|node| profile.regions[node.region].kind == kind);
-    nodes
-        .flat_map(|node| &node.rows)
-        .map(|row| row.main.count)
-        .sum()
+    let nodes = nodes.filter(move |node| is_wanted(&profile.regions[node.region]));
+    nodes.flat_map(|node| &node.rows)
 }
 
 /// The counts that a program prints of its own constructs. They equal those in the profile of
@@ -88,13 +91,8 @@ fn a_loop_of_which_the_runtime_gives_no_address_is_measured() {
 
 /// How often threads waited at the end of the construct at a line.
 fn waits(profile: &Profile, kind: K, line: u32) -> u64 {
-    let is_it = |region: &Region| (region.kind, region.begin[0]) == (kind, line);
-    let nodes = profile.nodes.iter();
-    let nodes = nodes.filter(|node| is_it(&profile.regions[node.region]));
-    nodes
-        .flat_map(|node| &node.rows)
-        .map(|row| row.ibarr.count)
-        .sum()
+    let is_it = move |region: &Region| (region.kind, region.begin[0]) == (kind, line);
+    rows_of(profile, is_it).map(|row| row.ibarr.count).sum()
 }
 
 /// A barrier behind `single nowait` is a barrier of its own, from the first one on.
@@ -118,13 +116,9 @@ fn a_single_construct_waits_only_in_its_own_barrier() {
 
 /// How often threads executed the construct at a line.
 fn visits(profile: &Profile, kind: K, line: u32) -> u64 {
-    let is_it = |region: &Region| (region.kind, region.begin[0]) == (kind, line) && !region.near;
-    let nodes = profile.nodes.iter();
-    let nodes = nodes.filter(|node| is_it(&profile.regions[node.region]));
-    nodes
-        .flat_map(|node| &node.rows)
-        .map(|row| row.main.count)
-        .sum()
+    let is_it =
+        move |region: &Region| (region.kind, region.begin[0]) == (kind, line) && !region.near;
+    rows_of(profile, is_it).map(|row| row.main.count).sum()
 }
 
 /// The place of a call is the one that its own thread noted, whatever other threads do, and

@@ -153,6 +153,7 @@ impl Thread {
         }
     }
 
+    /// Whether the thread knows its place, without looking for it.
     #[inline(always)]
     pub(super) fn knows_place_already(&self) -> bool {
         self.sampler.seen.get() == coarse_clock::mark()
@@ -306,7 +307,6 @@ impl Thread {
         entry.place.set(place);
         entry.arm(number);
         region.set_sampled();
-        self.sampler.used.set(1);
         self.set_pauses(pause::count());
         self.looks_no_more();
         self.find_place()

@@ -4,12 +4,12 @@
 //! loaded. Entries are written without memory of their own and without locks, since children that
 //! share the program's memory write some, too.
 
-use std::ffi::CStr;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 
-use profile::run_list::Mark;
+use profile::run_list::{Mark, VARIABLE};
 
-use super::{errno, rights};
+use super::{config, errno};
 
 /// A longer path is not kept.
 const LONGEST: usize = 1024;
@@ -17,24 +17,15 @@ const LONGEST: usize = 1024;
 /// The path of the list, with the zero byte that ends it.
 static LIST: OnceLock<[u8; LONGEST]> = OnceLock::new();
 
-const VARIABLE: &CStr = c"_ROMP_RUN_LIST";
-
 /// Keeps the path of the list, if there is one.
 pub(crate) fn remember() {
-    if rights::are_lent() {
+    let Some(path) = config::variable(VARIABLE) else {
         return;
-    }
-    // SAFETY: the name is a C string, and so is its value. Nothing changes the environment while a
-    // program is being loaded.
-    let path = unsafe {
-        let value = libc::getenv(VARIABLE.as_ptr());
-        if value.is_null() {
-            return;
-        }
-        CStr::from_ptr(value).to_bytes_with_nul()
     };
+    let path = path.as_bytes();
     let mut kept = [0; LONGEST];
-    if let Some(place) = kept.get_mut(..path.len()) {
+    // The last byte stays zero.
+    if let Some(place) = kept[..LONGEST - 1].get_mut(..path.len()) {
         place.copy_from_slice(path);
         LIST.get_or_init(|| kept);
     }
@@ -81,11 +72,6 @@ fn append(list: &[u8; LONGEST], mark: Mark, path: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_variable_is_that_of_romp_run() {
-        assert_eq!(VARIABLE.to_str(), Ok(profile::run_list::VARIABLE));
-    }
 
     #[test]
     fn entries_are_read_as_they_were_written() {

@@ -343,7 +343,7 @@ impl<'p> Tree<'p> {
                 node.kind,
                 RegionKind::Sections | RegionKind::ParallelSections
             ) {
-                node.take_for_sections();
+                node.fill_unseen_sections();
             }
         }
     }
@@ -352,7 +352,7 @@ impl<'p> Tree<'p> {
 impl TreeNode<'_> {
     /// Of a construct with sections: if no section was seen, all that the barrier leaves was spent
     /// in sections. LLVM's runtime does not report them (`romp run`).
-    fn take_for_sections(&mut self) {
+    fn fill_unseen_sections(&mut self) {
         if self.nested.iter().any(|of| of.sections.count > 0) {
             return;
         }

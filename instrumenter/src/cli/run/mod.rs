@@ -3,7 +3,7 @@
 //! ```text
 //! program      what is to be run, and why it can't be measured
 //! preload      the library that is loaded before it, and the list that its processes write
-//! outcome      what became of these processes, and what is said of it
+//! processes    what became of them, and what is said of it
 //! completing   places in the source for the regions of a profile
 //! constructs   which construct of the source each region is, when the program has ended
 //! module       what the program or a library says of the places of calls
@@ -17,8 +17,8 @@ mod constructs;
 mod folding;
 mod machine;
 mod module;
-mod outcome;
 mod preload;
+mod processes;
 pub(super) mod program;
 mod sources;
 mod traces;
@@ -29,7 +29,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 pub(super) use completing::complete_read;
-use outcome::Outcome;
+use processes::Processes;
 
 use super::scale;
 use crate::wrapper::inherited::{self, Ended};
@@ -111,14 +111,14 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 /// Completes the regions of the written profiles, reports these profiles, and says what is not
 /// measured.
 fn finish(preload: &preload::Preload, ended: &Ended) {
-    let outcome = Outcome::of(preload.entries());
+    let processes = Processes::of(preload.entries());
     if preload.is_wanted() {
-        outcome
+        processes
             .missing(ended, is_running)
             .iter()
             .for_each(|of| say(of));
     }
-    for (path, process) in &outcome.profiles {
+    for (path, process) in &processes.profiles {
         if is_running(*process) {
             let path = short(path).display();
             say(&format!(

@@ -62,11 +62,9 @@ shapes! {
     /// Sets a lock.
     lock_set(lock, found, call) {
         let measured = || found.region.filter(|_| found.runtime.is_some());
-        let passing = match ompt::may_pass_over() {
-            true => passed_locks::passes_over(measured, lock.addr()),
-            false => None,
-        };
-        if let Some(thread) = passing {
+        if ompt::may_pass_over()
+            && let Some(thread) = passed_locks::passes_over(measured, lock.addr())
+        {
             let result = call();
             thread.has_set_passed_lock();
             return result;

@@ -24,8 +24,7 @@ const QUEUES: &[(RegionKind, Kind, &str)] = &[
 /// A common holder or place is named if it accounts for at least this part of the waits.
 const MOSTLY: f64 = 0.7;
 
-/// The time of an atomic update without contention, in nanoseconds: 16 to 20
-/// cycles.
+/// The time of an atomic update without contention, in nanoseconds: 16 to 20 cycles.
 const UPDATE_NS: f64 = 4.0;
 
 /// The most that an update then waits for one other thread, in nanoseconds. Longer waits were

@@ -2,7 +2,9 @@
 //! what is said where a process left no profile.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 
 use profile::run_list::{Entry, Mark};
 
@@ -10,7 +12,7 @@ use crate::wrapper::inherited::Ended;
 
 /// What is known of the processes of a run.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct Processes {
     /// The written profiles, each with its process.
     pub(super) profiles: BTreeMap<PathBuf, u32>,
     /// Processes that used a runtime, and of which no profile came.
@@ -21,9 +23,9 @@ pub(super) struct Outcome {
     marks: Vec<Mark>,
 }
 
-impl Outcome {
+impl Processes {
     pub(super) fn of(entries: Vec<Entry>) -> Self {
-        let mut outcome = Self::default();
+        let mut processes = Self::default();
         let mut sanitized = BTreeSet::new();
         for Entry {
             mark,
@@ -31,25 +33,25 @@ impl Outcome {
             path,
         } in entries
         {
-            outcome.marks.push(mark);
+            processes.marks.push(mark);
             match mark {
                 Mark::Runtime if sanitized.contains(&process) => {}
                 Mark::Runtime => {
-                    outcome.silent.insert(process);
+                    processes.silent.insert(process);
                 }
                 Mark::Replaced => {
-                    outcome.replaced.insert(process);
+                    processes.replaced.insert(process);
                 }
                 Mark::Loaded => {
-                    outcome.replaced.remove(&process);
+                    processes.replaced.remove(&process);
                     sanitized.remove(&process);
                 }
                 Mark::Saved => {
-                    outcome.profiles.insert(path, process);
-                    outcome.silent.remove(&process);
+                    processes.profiles.insert(path, process);
+                    processes.silent.remove(&process);
                 }
                 Mark::Lost | Mark::Nothing | Mark::Itself => {
-                    outcome.silent.remove(&process);
+                    processes.silent.remove(&process);
                 }
                 Mark::Sanitized => {
                     sanitized.insert(process);
@@ -57,7 +59,7 @@ impl Outcome {
                 Mark::NoTool => {}
             }
         }
-        outcome
+        processes
     }
 
     fn has(&self, mark: Mark) -> bool {
@@ -95,8 +97,8 @@ impl Outcome {
         }
         if self.has(Mark::Sanitized) {
             say(
-                "a program with ThreadSanitizer can't be measured, which would take what we do for \
-                 data races: build it without",
+                "a program with ThreadSanitizer can't be measured: it would report the measurement as \
+                 data races. Build it without -fsanitize=thread",
             );
         }
         if self.has(Mark::NoTool) {
@@ -134,24 +136,10 @@ impl Outcome {
     }
 }
 
-/// A signal with its name, if it is one by which programs often end.
+/// A signal with its name: `9 (SIGKILL)`.
 fn shown(signal: i32) -> String {
-    const NAMES: [(i32, &str); 10] = [
-        (libc::SIGHUP, "SIGHUP"),
-        (libc::SIGINT, "SIGINT"),
-        (libc::SIGILL, "SIGILL"),
-        (libc::SIGABRT, "SIGABRT"),
-        (libc::SIGBUS, "SIGBUS"),
-        (libc::SIGFPE, "SIGFPE"),
-        (libc::SIGKILL, "SIGKILL"),
-        (libc::SIGSEGV, "SIGSEGV"),
-        (libc::SIGPIPE, "SIGPIPE"),
-        (libc::SIGTERM, "SIGTERM"),
-    ];
-    match NAMES.iter().find(|(number, _)| *number == signal) {
-        Some((_, name)) => format!("{signal} ({name})"),
-        None => signal.to_string(),
-    }
+    let ended = ExitStatus::from_raw(signal).to_string();
+    ended.trim_start_matches("signal: ").to_owned()
 }
 
 #[cfg(test)]
@@ -164,8 +152,8 @@ mod tests {
             signal,
             code: 0,
         };
-        let outcome = Outcome::of(profile::run_list::read(list));
-        outcome.missing(&ended, |_| is_running).join("\n")
+        let processes = Processes::of(profile::run_list::read(list));
+        processes.missing(&ended, |_| is_running).join("\n")
     }
 
     #[test]
