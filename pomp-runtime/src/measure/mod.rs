@@ -61,6 +61,7 @@ mod passing;
 pub(crate) mod pause;
 pub(crate) mod pausing;
 pub(crate) mod quiesce;
+mod reduction;
 pub(crate) mod region;
 pub(crate) mod rights;
 #[cfg_attr(

@@ -400,6 +400,14 @@ pub(crate) mod tests {
         new_region(descriptor, 0, u32::MAX).unwrap()
     }
 
+    /// A region with a reduction that is in no registry.
+    pub(crate) fn reducing(region_type: &str, line: u32) -> &'static Region {
+        let mut descriptor = descriptor(region_type, line);
+        let other = &mut descriptor.other;
+        other.insert("hasReduction".to_owned(), "1".to_owned());
+        new_region(descriptor, 0, u32::MAX).unwrap()
+    }
+
     #[test]
     fn the_same_record_is_one_region() {
         let one = register(descriptor("critical", 700)).unwrap();

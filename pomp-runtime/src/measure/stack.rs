@@ -55,7 +55,7 @@ impl Thread {
                 if event == Event::ImplicitBarrierEnter {
                     region.tells_barrier();
                 }
-                self.act(event.action(), region, now);
+                self.act(event.action(), region, || self.end_of_work(&now));
                 self.arrive();
             }
             Event::TaskEnd => {
@@ -111,7 +111,12 @@ impl Thread {
                 }
                 None => self.open(region, PseudoRegion::Body, now),
             },
-            Action::CloseWork => self.close_work(region, now()),
+            Action::CloseWork => {
+                if self.has_waited_since.get() != 0 {
+                    self.separate_wait(region);
+                }
+                self.close_work(region, self.end_of_work(now));
+            }
         }
     }
 

@@ -58,6 +58,8 @@ pub(crate) struct Thread {
     pub(super) awaited: SharedU64,
     /// Its waits, kept for a collector.
     pub(crate) waits: WaitCounts,
+    /// When it began to wait for other parts of a reduction, if its next event ends that wait; else 0.
+    pub(super) has_waited_since: SharedU64,
     /// The call site of the lock functions in its current statement, for functions of Fortran that
     /// cannot report it themselves.
     pub(crate) lock_site: SharedRef<Region>,
@@ -268,6 +270,7 @@ impl Thread {
             counters: Files::none(),
             awaited: SharedU64::new(0),
             waits: WaitCounts::new(),
+            has_waited_since: SharedU64::new(0),
             lock_site: SharedRef::none(),
             initial: SharedU64::new(0),
             home: SharedU64::new(0),

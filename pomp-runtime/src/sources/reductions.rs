@@ -13,7 +13,7 @@ use std::ffi::{c_int, c_void};
 
 use super::boundary::thread_event;
 use super::weak::of_runtime;
-use crate::measure::collector;
+use crate::measure::{clock, collector, state};
 
 /// Reports the begin of a reduction, if a collector listens.
 #[inline(always)]
@@ -22,6 +22,23 @@ fn told<R>(begin: impl FnOnce() -> R) -> R {
         thread_event(|thread| thread.begin_reduction());
     }
     begin()
+}
+
+/// Combines the thread's part, and notes since when the thread may have waited for other parts.
+#[inline(always)]
+fn noted(combine: impl FnOnce() -> c_int) -> c_int {
+    /// Another thread combines the parts, or there was one instruction for each variable.
+    const NOTHING_LEFT: c_int = 0;
+    const BY_INSTRUCTIONS: c_int = 2;
+    if state::is_off() {
+        return combine();
+    }
+    let since = clock::now();
+    let left = told(combine);
+    if left != BY_INSTRUCTIONS {
+        thread_event(|thread| thread.has_given_its_part(since, left != NOTHING_LEFT));
+    }
+    left
 }
 
 of_runtime! { GOMP_atomic_start romp_gomp_atomic_start() -> (), (), told }
@@ -35,5 +52,5 @@ of_runtime! {
         data: *mut c_void,
         combine: *mut c_void,
         lock: *mut c_void
-    ) -> c_int, 0, told
+    ) -> c_int, 0, noted
 }

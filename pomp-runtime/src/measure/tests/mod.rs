@@ -6,6 +6,7 @@ mod constructs;
 mod ended;
 mod lending;
 mod locks;
+mod reduction;
 mod sampled_tasks;
 mod sampling;
 mod tasks;
