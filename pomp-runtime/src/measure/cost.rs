@@ -1,6 +1,7 @@
 //! The cost of a pair of events in this run. With it a report can say how much of a region's time
 //! was spent on measuring.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -55,6 +56,33 @@ pub(super) fn ticks_of_read_in_order() -> u64 {
         clock::now_in_order();
     });
     reads / PAIRS
+}
+
+/// The time of an instance in which nothing happens, between two reads of the clock in order with
+/// other instructions, in ticks. It is what timing adds to an instance.
+pub(super) fn ticks_of_empty_instance() -> u64 {
+    static TICKS: AtomicU64 = AtomicU64::new(0);
+    found_once(&TICKS, || {
+        let Some((thread, region)) = calibrated() else {
+            return 0;
+        };
+        let ends = [Event::FlushEnter, Event::FlushExit];
+        let attempts = (0..ATTEMPTS).map(|_| {
+            let each = (0..PAIRS).map(|_| {
+                let [start, end] = ends.map(|event| {
+                    let at = Cell::new(0);
+                    thread.on_event(event, region, || {
+                        at.set(clock::now_in_order());
+                        at.get()
+                    });
+                    at.get()
+                });
+                end.wrapping_sub(start)
+            });
+            each.sum::<u64>()
+        });
+        attempts.min().unwrap_or(0) / PAIRS
+    })
 }
 
 /// The cost of an atomic update of a variable that this thread alone uses, in ticks.

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use profile::overheads::within_measured_time;
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::sample::{PARTS, Sample};
 use super::sampling::cost_of_pair;
 use crate::measure::calls::node::Node;
-use crate::measure::cost::ticks_of_update;
+use crate::measure::cost::{ticks_of_empty_instance, ticks_of_update};
 
 /// The possible error of the cost of timing that is left out, as a part of that cost. Timing adds
 /// between half and all of the cost of a pair of events; three quarters are left out.
@@ -22,12 +22,16 @@ pub(crate) fn leave_out_timing() {
     LEAVES_OUT_TIMING.store(true, Ordering::Relaxed);
 }
 
-/// The cost of timing that is left out of a part of an instance, in ticks.
-fn timing() -> f64 {
-    match LEAVES_OUT_TIMING.load(Ordering::Relaxed) {
-        true => within_measured_time(u128::from(cost_of_pair())) as f64,
-        false => 0.0,
-    }
+/// The cost of timing that is left out of a part of an instance of some kind, in ticks, and its
+/// possible error.
+fn timing_of(kind: Option<RegionKind>) -> (f64, f64) {
+    let ticks = match (LEAVES_OUT_TIMING.load(Ordering::Relaxed), kind) {
+        (false, _) => 0,
+        // Only their clock is read in order, so only for them timing always adds the same.
+        (true, Some(RegionKind::Atomic)) => return (ticks_of_empty_instance() as f64, 0.0),
+        (true, _) => within_measured_time(u128::from(cost_of_pair())) as u64,
+    };
+    (ticks as f64, ticks as f64 * TIMING_ERROR)
 }
 
 /// An update of a variable that several threads update all the time takes at least as long as this
@@ -54,13 +58,13 @@ impl Sample {
     /// The estimated ticks that `passed` instances spent in one of their parts.
     pub(crate) fn part_of_passed(&self, part: PseudoRegion, passed: u64) -> u64 {
         let weights = self.weights.get().max(1.0);
-        let mean = self.weighted[part as usize].get() / weights - timing();
+        let mean = self.weighted[part as usize].get() / weights - timing_of(None).0;
         (mean.max(0.0) * passed as f64) as u64
     }
 
     /// The error of `part_of_passed` for `passed` instances, in ticks.
     pub(crate) fn error_of_passed(&self, passed: u64) -> u64 {
-        ((self.half_interval() + timing() * TIMING_ERROR) * passed as f64) as u64
+        ((self.half_interval() + timing_of(None).1) * passed as f64) as u64
     }
 
     /// The estimated time of `passed` instances of a node that were passed over.
@@ -69,7 +73,7 @@ impl Sample {
         if weights < 1.0 {
             return Passed::default();
         }
-        let timing = timing();
+        let (timing, timing_error) = timing_of(node.region().map(|region| region.kind));
         let timed_parts = match node.parts().len() {
             1 => 1,
             several => several - 1,
@@ -89,7 +93,7 @@ impl Sample {
         let most = self.between.get() as f64;
         let share = (most / (mean[main] * number).max(1.0)).min(1.0);
         // More instances make the statistical error smaller, but not the error of timing.
-        let error = self.half_interval() + timing * TIMING_ERROR * timed_parts as f64;
+        let error = self.half_interval() + timing_error * timed_parts as f64;
         Passed {
             parts: mean.map(|mean| (mean * number * share) as u64),
             error: (error * number * share) as u64,

@@ -14,7 +14,7 @@ use super::boundary::{caught, event, event_of};
 use super::descriptor::OmpRegDescr;
 use super::regions::region_of;
 use super::tables::{RompRegion, register_table};
-use crate::measure::clock::now;
+use crate::measure::clock::{now, now_in_order};
 use crate::measure::lending::Passing;
 use crate::measure::passed::{
     end_of_task_is_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,
@@ -100,8 +100,12 @@ pub(super) fn on_event(event: Event, thread: &'static Thread, region: &'static R
         Event::TaskEnd => region.execution(),
         _ => Some(region),
     };
-    if let Some(region) = region {
-        thread.on_event(event, region, now);
+    let Some(region) = region else { return };
+    match event {
+        // An update may depend on a calculation in front of it, which the processor has not ended
+        // when it could read its clock. The calculation is no part of the update's time.
+        Event::AtomicEnter | Event::AtomicExit => thread.on_event(event, region, now_in_order),
+        _ => thread.on_event(event, region, now),
     }
 }
 
