@@ -63,9 +63,17 @@ impl Frame {
         }
     }
 
+    /// Of a member frame: has the thread that forked record when the team was released.
+    pub(super) fn await_release(&'static self) {
+        self.release.await_time(self.instance());
+        if let Some(slot) = self.slot.get() {
+            slot.release.set(Some(&self.release));
+        }
+    }
+
     /// Of a member frame: when its team was released, if that was recorded.
     pub(crate) fn released(&self) -> Option<u64> {
-        self.slot.get()?.release.of(self.instance())
+        self.release.of(self.instance()).filter(|at| *at != 0)
     }
 }
 

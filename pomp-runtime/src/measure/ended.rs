@@ -67,7 +67,8 @@ impl Thread {
             && self.trace.is_on()
             && let Some(root) = frame.node()
         {
-            self.trace_end(root, frame.released().unwrap_or_else(clock::now));
+            let released = frame.released().or_else(|| frame.seen_release());
+            self.trace_end(root, released.unwrap_or_else(clock::now));
         }
         self.drop_frame(frame);
         self.tell_of_idleness();
@@ -146,6 +147,17 @@ impl Frame {
     /// Whether it is a member whose part has ended and whose team is gone.
     pub(crate) fn is_stale(&self) -> bool {
         self.role() == Role::Ended && self.stale_since().is_some()
+    }
+
+    /// Of a member frame: when its team was released, if the runtime has let the member go, but the
+    /// thread that forked is still on its way to the join.
+    fn seen_release(&self) -> Option<u64> {
+        let (team, fork) = (self.member_of.get()?, self.fork()?);
+        let latest = team
+            .slots
+            .latest(fork.team_size(), self.instance(), clock::now());
+        // Unless the team was joined and its record used again meanwhile.
+        self.fork().map(|_| latest.release)
     }
 
     /// Of a fork frame, at the join: when the last member was done. Also records which member came

@@ -9,7 +9,7 @@ use super::calls::node::{Node, pseudo_region};
 use super::counters;
 use super::region::Region;
 use super::shared::{SharedRef, SharedU64, leak_slice};
-use super::slots::Slot;
+use super::slots::{Arrival, Slot};
 use super::team_record::Team;
 
 /// Frames that are made at once.
@@ -126,6 +126,8 @@ pub(crate) struct Frame {
     pub(super) added: Added,
     /// Of a fork or member frame: the id of this instance of the parallel region.
     pub(super) instance: SharedU64,
+    /// Of a member frame that is traced: when its team was released.
+    pub(super) release: Arrival,
     /// Of a member frame: its team.
     pub(super) member_of: SharedRef<Team>,
     /// Of a function or a task's execution: where the machine's stack was.

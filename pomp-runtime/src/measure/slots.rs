@@ -19,8 +19,10 @@ pub(super) struct Slot {
     /// The end of all that the member did, including tasks after its part. While it executes such a
     /// task, the number is not that of the instance.
     pub(super) done: Arrival,
-    /// When the team was released; only written if events are traced.
-    pub(super) release: Arrival,
+    /// Where a member that is traced learns when its team was released. It is in the member's frame:
+    /// the next teams have this slot, and the member may learn it much later, or never be in a team
+    /// again.
+    pub(super) release: SharedRef<Arrival>,
 }
 
 #[derive(Debug, Default)]
@@ -125,10 +127,13 @@ impl Slots {
         }
     }
 
-    /// Tells all members when an instance was released.
+    /// Tells all members that wait for it when an instance was released.
     pub(super) fn tell_release(&self, size: u32, instance: u64, at: u64) {
-        for slot in (0..size).filter_map(|member| self.get(member)) {
-            slot.release.set(instance, at);
+        let slots = (0..size).filter_map(|member| self.get(member));
+        for release in slots.filter_map(|slot| slot.release.get()) {
+            if release.is_awaited(instance) {
+                release.at.set(at);
+            }
         }
     }
 }
@@ -138,6 +143,16 @@ impl Arrival {
     pub(super) fn set(&self, number: u64, at: u64) {
         self.at.set(at);
         self.number.set(number);
+    }
+
+    /// The time of this number will be written by another thread.
+    pub(super) fn await_time(&self, number: u64) {
+        self.set(number, 0);
+    }
+
+    /// Whether the time of this number is still to be written.
+    pub(super) fn is_awaited(&self, number: u64) -> bool {
+        self.of(number) == Some(0)
     }
 
     /// The time, if it is that of this number.

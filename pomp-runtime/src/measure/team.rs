@@ -101,6 +101,9 @@ impl Thread {
         frame.barriers.set(fork);
         frame.instance.set(team.instance.get());
         frame.member_of.set(Some(team));
+        if self.trace.is_on() {
+            frame.await_release();
+        }
         frame.weight.set(team.weight.get());
         frame.is_counted.store(false, Ordering::Relaxed);
         if root.region().is_some_and(Region::is_combined) {
