@@ -1,15 +1,58 @@
 //! Entries of LLVM's runtime. Each notes its first word, which states the place of the construct,
 //! the address that the call returns to, and the kinds of regions whose events it reports. Then it
 //! jumps to the runtime's function: the words of the call, the stack and all registers that a
-//! function may expect are as the caller left them.
+//! function may expect are as the caller left them. The entries that end a section note nothing.
+//! They report the end where the runtime can't.
 
 use std::arch::naked_asm;
 
 use pomp::ompt::entries::{Number, TARGETS, target};
 use pomp::ompt::kinds;
+use pomp::ompt::outlived::{self, ENTRIES_REPORT_ENDS};
 
-macro_rules! notes {
-    ($($name:ident($kinds:ident))+) => {$(
+/// Jumps to the runtime's function. r10 has the address that the call returns to.
+macro_rules! go_on {
+    () => {
+        "mov r11, qword ptr [rip + {targets} + {number} * 8]
+        test r11, r11
+        jz 2f
+        jmp r11
+        2:
+        mov r11d, {number}
+        jmp {look_up}"
+    };
+}
+
+/// Makes a call, and keeps the words that the caller has put in registers. No entry has words in
+/// vector registers.
+macro_rules! keeping_words {
+    ($call:literal) => {
+        concat!(
+            "push rax
+            push rdi
+            push rsi
+            push rdx
+            push rcx
+            push r8
+            push r9
+            .cfi_adjust_cfa_offset 56
+            ",
+            $call,
+            "
+            pop r9
+            pop r8
+            pop rcx
+            pop rdx
+            pop rsi
+            pop rdi
+            pop rax
+            .cfi_adjust_cfa_offset -56"
+        )
+    };
+}
+
+macro_rules! entries {
+    ($($name:ident($kinds:ident))+; $($end:ident($reports:ident))+) => {$(
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
@@ -19,50 +62,51 @@ macro_rules! notes {
                 "mov qword ptr fs:[r11], rdi",
                 "mov qword ptr fs:[r11 + 8], r10",
                 "mov qword ptr fs:[r11 + 16], {kinds}",
-                "mov r11, qword ptr [rip + {targets} + {number} * 8]",
-                "test r11, r11",
-                "jz 2f",
-                "jmp r11",
-                "2:",
-                "mov r11d, {number}",
-                "jmp {look_up}",
+                go_on!(),
                 targets = sym TARGETS,
                 kinds = const kinds::$kinds,
                 number = const Number::$name as usize,
                 look_up = sym look_up,
             )
         }
+    )+
+    $(
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $end() {
+            naked_asm!(
+                ".cfi_startproc",
+                "cmp byte ptr [rip + {are_reported}], 0",
+                "je 3f",
+                keeping_words!("call {reports}"),
+                "3:",
+                "mov r10, qword ptr [rsp]",
+                go_on!(),
+                ".cfi_endproc",
+                are_reported = sym ENTRIES_REPORT_ENDS,
+                reports = sym outlived::$reports,
+                targets = sym TARGETS,
+                number = const Number::$end as usize,
+                look_up = sym look_up,
+            )
+        }
     )+};
 }
 
-pomp::for_llvm_entries!(notes);
+pomp::for_llvm_entries!(entries);
 
 /// Looks up the function that the caller reaches, and jumps to it. r11 has the number of the entry,
-/// r10 the address that the call returns to. No entry has words in vector registers.
+/// r10 the address that the call returns to.
 #[unsafe(naked)]
 unsafe extern "C" fn look_up() {
     naked_asm!(
         ".cfi_startproc",
-        "push rax",
-        "push rdi",
-        "push rsi",
-        "push rdx",
-        "push rcx",
-        "push r8",
-        "push r9",
-        ".cfi_adjust_cfa_offset 56",
-        "mov rdi, r11",
-        "mov rsi, r10",
-        "call {target}",
-        "mov r11, rax",
-        "pop r9",
-        "pop r8",
-        "pop rcx",
-        "pop rdx",
-        "pop rsi",
-        "pop rdi",
-        "pop rax",
-        ".cfi_adjust_cfa_offset -56",
+        keeping_words!(
+            "mov rdi, r11
+            mov rsi, r10
+            call {target}
+            mov r11, rax"
+        ),
         "jmp r11",
         ".cfi_endproc",
         target = sym target,

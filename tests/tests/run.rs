@@ -69,7 +69,11 @@ fn counts_are_right(fixture: &str, compiler: &str, interface: Interface) {
 
 #[test]
 fn counts_are_those_of_the_source_but_for_a_list() {
-    for fixture in ["counts/every_construct.c", "counts/newer_constructs.c"] {
+    for fixture in [
+        "counts/every_construct.c",
+        "counts/newer_constructs.c",
+        "run/outlived.c",
+    ] {
         counts_are_right(fixture, "gcc", Interface::Gnu);
         counts_are_right(fixture, "clang", Interface::Ompt);
     }

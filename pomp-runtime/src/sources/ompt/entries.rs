@@ -20,7 +20,9 @@ use crate::measure::shared::{leak, leak_slice};
 use crate::measure::{dynamic, errno, modules};
 
 /// The entries whose first word is the place of the construct, each with the kinds of regions whose
-/// events its calls report (`stated::kinds`): `define!` gets the rows. To add one, add a row.
+/// events its calls report (`stated::kinds`), and behind the semicolon those that end what an event
+/// has begun, each with the function that reports this end where the runtime can't (`outlived`).
+/// `define!` gets the rows. To add one, add a row.
 /// `__kmpc_serialized_parallel` is none of them: the runtime's `__kmpc_fork_call` calls it, and then
 /// the place noted would be lost.
 #[macro_export]
@@ -50,22 +52,24 @@ macro_rules! for_llvm_entries {
             __kmpc_omp_taskwait(TASKWAIT) __kmpc_omp_taskwait_deps_51(TASKWAIT)
             __kmpc_omp_wait_deps(TASKWAIT)
             __kmpc_omp_taskyield(NOTHING) __kmpc_taskgroup(TASKGROUP)
-            __kmpc_cancel(CANCEL) __kmpc_cancellationpoint(CANCEL)
+            __kmpc_cancel(CANCEL) __kmpc_cancellationpoint(CANCEL);
+            __kmpc_end_critical(critical_ends) __kmpc_end_ordered(ordered_ends)
         }
     };
 }
 
 macro_rules! numbers {
-    ($($name:ident($kinds:ident))+) => {
+    ($($name:ident($kinds:ident))+; $($end:ident($reports:ident))+) => {
         /// The numbers of the entries.
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug)]
-        pub enum Number { $($name,)+ }
+        pub enum Number { $($name,)+ $($end,)+ }
 
         /// Their names, by number.
-        const NAMES: &[&CStr] = &[$(
-            dynamic::name(concat!(stringify!($name), "\0")),
-        )+];
+        const NAMES: &[&CStr] = &[
+            $(dynamic::name(concat!(stringify!($name), "\0")),)+
+            $(dynamic::name(concat!(stringify!($end), "\0")),)+
+        ];
     };
 }
 

@@ -11,6 +11,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use super::super::boundary::event_of;
 use super::super::pomp::on_event;
 use super::abi::{self, BEGIN, Data, END, event, mutex, sync, work};
+use super::outlived::{critical_ends, end_is_reported, entries_report_ends, ordered_ends};
 use super::places::{region, region_or_unknown};
 use super::stated;
 use super::tasks;
@@ -68,13 +69,6 @@ pub(super) static OF_TRACES: &[(c_int, Function)] = &[(
     event::DEPENDENCES,
     Function(tasks::dependences as *const ()),
 )];
-
-/// The events of mutual exclusion.
-pub(super) const MUTEX: &[c_int] = &[
-    event::MUTEX_ACQUIRE,
-    event::MUTEX_ACQUIRED,
-    event::MUTEX_RELEASED,
-];
 
 static WIDEST: AtomicU32 = AtomicU32::new(1);
 
@@ -393,12 +387,16 @@ unsafe extern "C" fn mutex_acquire(
     address: Address,
 ) {
     match kind {
-        mutex::CRITICAL => tell(
+        mutex::CRITICAL if end_is_reported("critical") => tell(
             region(("critical", wait_id), address.addr()),
             &[Event::CriticalEnter],
         ),
-        mutex::ORDERED => tell_at("ordered", address, &[Event::OrderedEnter]),
-        mutex::ATOMIC => tell_at("atomic", address, &[Event::AtomicEnter]),
+        mutex::ORDERED if end_is_reported("ordered") => {
+            tell_at("ordered", address, &[Event::OrderedEnter]);
+        }
+        mutex::ATOMIC if end_is_reported("atomic") => {
+            tell_at("atomic", address, &[Event::AtomicEnter]);
+        }
         // Calls of lock routines are seen under the routines' own names.
         _ => {}
     }
@@ -414,16 +412,10 @@ unsafe extern "C" fn mutex_acquired(kind: c_int, _wait_id: u64, _address: Addres
 
 unsafe extern "C" fn mutex_released(kind: c_int, _wait_id: u64, _address: Address) {
     match kind {
-        mutex::CRITICAL => {
-            tell_open(
-                RegionKind::Critical,
-                &[Event::CriticalEnd, Event::CriticalExit],
-            );
-        }
-        mutex::ORDERED => tell_open(
-            RegionKind::Ordered,
-            &[Event::OrderedEnd, Event::OrderedExit],
-        ),
+        // They have been reported already.
+        mutex::CRITICAL | mutex::ORDERED if entries_report_ends() => {}
+        mutex::CRITICAL => critical_ends(),
+        mutex::ORDERED => ordered_ends(),
         mutex::ATOMIC => tell_open(RegionKind::Atomic, &[Event::AtomicExit]),
         _ => {}
     }

@@ -11,6 +11,7 @@
 //! places     regions by where the runtime was called from
 //! stated     the call that a thread makes: its place, as the compiler states it, and its events
 //! entries    the entries that note it, in front of the runtime's own
+//! outlived   a runtime whose first thread ends before the process
 //! ```
 
 mod abi;
@@ -18,6 +19,7 @@ mod abi;
 pub mod entries;
 mod events;
 mod links;
+pub mod outlived;
 mod places;
 mod start;
 mod stated;

@@ -1,15 +1,14 @@
 //! The runtime asks for a tool, and is told what to call.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use profile::model::Run;
 use profile::outside::Interface;
 
 use super::super::uninstrumented;
 pub use super::abi::StartResult;
-use super::abi::{Data, Lookup, SetCallback, Start};
-use super::{events, places};
+use super::abi::{Data, Lookup, SetCallback, Start, event};
+use super::{events, outlived, places};
 use crate::measure::{config, facts, message, state};
 
 static RESULT: StartResult = StartResult {
@@ -17,11 +16,6 @@ static RESULT: StartResult = StartResult {
     finalize,
     tool_data: 0,
 };
-
-/// Whether the runtime's first thread lives until the process ends. If it does not, a thread that
-/// leaves a critical section later crashes: there the runtime looks up, for the tool, what it
-/// keeps of the first thread.
-static LASTS: AtomicBool = AtomicBool::new(true);
 
 /// A runtime asks for a tool. If the program has a tool of its own, that one is taken.
 ///
@@ -53,24 +47,22 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
     let set: Option<SetCallback> =
         unsafe { std::mem::transmute(lookup(c"ompt_set_callback".as_ptr())) };
     let Some(set) = set else { return 0 };
-    // SAFETY: plain system calls.
-    let is_lasting = unsafe { libc::gettid() == libc::getpid() };
-    LASTS.store(is_lasting, Ordering::Relaxed);
-    for (event, function) in events::CALLBACKS {
-        if !is_lasting && events::MUTEX.contains(event) {
+    let is_outlived = outlived::may_outlive_this_thread();
+    for (number, function) in events::CALLBACKS {
+        if is_outlived && *number == event::MUTEX_RELEASED {
             continue;
         }
         // SAFETY: the function is one for this event.
-        unsafe { set(*event, (**function).cast()) };
+        unsafe { set(*number, (**function).cast()) };
     }
     places::add_runtime(lookup as *const () as usize);
     facts::add(describe);
     uninstrumented::begin();
     // Measurement begins with the first event, which is not there yet.
     if config::variable("ROMP_TRACE").is_some() {
-        for (event, function) in events::OF_TRACES {
+        for (number, function) in events::OF_TRACES {
             // SAFETY: as above.
-            unsafe { set(*event, (**function).cast()) };
+            unsafe { set(*number, (**function).cast()) };
         }
     }
     1
@@ -81,14 +73,9 @@ unsafe extern "C" fn finalize(_data: Data) {}
 fn describe(run: &mut Run) {
     for path in places::runtimes() {
         uninstrumented::add_runtime(run, &path, events::widest(), Interface::Ompt);
-        if let Some(runtime) = run
-            .runtimes
-            .last_mut()
-            .filter(|_| !LASTS.load(Ordering::Relaxed))
-        {
-            runtime
-                .not_visible
-                .extend(["critical".to_owned(), "ordered".to_owned()]);
+        if let Some(runtime) = run.runtimes.last_mut() {
+            let missing = outlived::not_visible().map(str::to_owned);
+            runtime.not_visible.extend(missing);
         }
     }
 }
