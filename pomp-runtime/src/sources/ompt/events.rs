@@ -88,9 +88,9 @@ unsafe extern "C" fn parallel_begin(
     // SAFETY: the runtime gives a place for what we keep.
     unsafe { *parallel = 0 };
     if flags & abi::LEAGUE != 0 {
-        return tell_at("teams", address, &[Event::TeamsEnter]);
+        return tell_at(RegionKind::Teams, address, &[Event::TeamsEnter]);
     }
-    let region = region(("parallel", 0), address.addr());
+    let region = region((RegionKind::Parallel, 0), address.addr());
     let team = event_of(
         |_| region,
         |thread, region| {
@@ -183,18 +183,13 @@ unsafe extern "C" fn sync_region(
     let begins = endpoint == BEGIN;
     // Other calls may have been made in the meantime, by tasks: the region is known, its place no
     // more.
-    let wait = |what, kind, enter: Event, exit: Event| match begins {
-        true => tell_at(what, address, &[enter]),
+    let wait = |kind, enter: Event, exit: Event| match begins {
+        true => tell_at(kind, address, &[enter]),
         false => tell_open(kind, &[exit]),
     };
     match kind {
         sync::BARRIER | sync::BARRIER_EXPLICIT => {
-            wait(
-                "barrier",
-                RegionKind::Barrier,
-                Event::BarrierEnter,
-                Event::BarrierExit,
-            );
+            wait(RegionKind::Barrier, Event::BarrierEnter, Event::BarrierExit);
         }
         sync::IMPLICIT_WORKSHARE => end_of_workshare(begins),
         sync::IMPLICIT_PARALLEL => end_of_parallel(begins, task),
@@ -203,7 +198,6 @@ unsafe extern "C" fn sync_region(
         sync::BARRIER_IMPLICIT => end_of_workshare(begins),
         sync::TASKWAIT => {
             wait(
-                "taskwait",
                 RegionKind::Taskwait,
                 Event::TaskwaitEnter,
                 Event::TaskwaitExit,
@@ -220,7 +214,9 @@ unsafe extern "C" fn sync_region(
 fn is_last(begins: bool, parallel: Data) -> bool {
     match PUT_OFF.get() {
         None => begins || parallel.is_null(),
-        Some(PutOff { is_noted, .. }) => begins && is_noted && !stated::noted().reports("barrier"),
+        Some(PutOff { is_noted, .. }) => {
+            begins && is_noted && !stated::noted().reports(RegionKind::Barrier)
+        }
     }
 }
 
@@ -287,14 +283,14 @@ unsafe extern "C" fn work_shared(
         work::LOOP | work::FIRST_SCHEDULE..=work::LAST_SCHEDULE => share(
             begins,
             address,
-            ("for", RegionKind::Loop),
+            RegionKind::Loop,
             &[Event::LoopEnter],
             Event::LoopExit,
         ),
         work::SECTIONS => share(
             begins,
             address,
-            ("sections", RegionKind::Sections),
+            RegionKind::Sections,
             &[Event::SectionsEnter],
             Event::SectionsExit,
         ),
@@ -305,7 +301,7 @@ unsafe extern "C" fn work_shared(
             share(
                 begins,
                 address,
-                ("single", RegionKind::Single),
+                RegionKind::Single,
                 &[Event::SingleEnter, Event::SingleBegin],
                 Event::SingleExit,
             );
@@ -313,27 +309,29 @@ unsafe extern "C" fn work_shared(
         work::SINGLE_OTHER => share(
             begins,
             address,
-            ("single", RegionKind::Single),
+            RegionKind::Single,
             &[Event::SingleEnter],
             Event::SingleExit,
         ),
         work::WORKSHARE => share(
             begins,
             address,
-            ("workshare", RegionKind::Workshare),
+            RegionKind::Workshare,
             &[Event::WorkshareEnter],
             Event::WorkshareExit,
         ),
         work::SCOPE => share(
             begins,
             address,
-            ("scope", RegionKind::Scope),
+            RegionKind::Scope,
             &[Event::ScopeEnter],
             Event::ScopeExit,
         ),
-        work::DISTRIBUTE if begins => tell_at("distribute", address, &[Event::DistributeEnter]),
+        work::DISTRIBUTE if begins => {
+            tell_at(RegionKind::Distribute, address, &[Event::DistributeEnter])
+        }
         work::DISTRIBUTE => tell_open(RegionKind::Distribute, &[Event::DistributeExit]),
-        work::TASKLOOP if begins => tell_at("taskloop", address, &[Event::TaskloopEnter]),
+        work::TASKLOOP if begins => tell_at(RegionKind::Taskloop, address, &[Event::TaskloopEnter]),
         work::TASKLOOP => tell_open(RegionKind::Taskloop, &[Event::TaskloopExit]),
         _ => {}
     }
@@ -345,16 +343,10 @@ thread_local! {
 }
 
 /// A worksharing construct begins, or its end is put off.
-fn share(
-    begins: bool,
-    address: Address,
-    (what, kind): (&'static str, RegionKind),
-    events: &[Event],
-    exit: Event,
-) {
+fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event], exit: Event) {
     if begins {
-        IS_NOTED.set(stated::noted().reports(what));
-        return tell(region_or_unknown((what, 0), address.addr()), events);
+        IS_NOTED.set(stated::noted().reports(kind));
+        return tell(region_or_unknown((kind, 0), address.addr()), events);
     }
     event_of(
         |thread| open(thread, |role, of| role.is_construct() && of == kind),
@@ -374,7 +366,7 @@ fn share(
 
 unsafe extern "C" fn masked(endpoint: c_int, _parallel: Data, _task: Data, address: Address) {
     match endpoint {
-        BEGIN => tell_at("master", address, &[Event::MasterBegin]),
+        BEGIN => tell_at(RegionKind::Master, address, &[Event::MasterBegin]),
         _ => tell_open(RegionKind::Master, &[Event::MasterEnd]),
     }
 }
@@ -387,15 +379,15 @@ unsafe extern "C" fn mutex_acquire(
     address: Address,
 ) {
     match kind {
-        mutex::CRITICAL if end_is_reported("critical") => tell(
-            region(("critical", wait_id), address.addr()),
+        mutex::CRITICAL if end_is_reported(RegionKind::Critical) => tell(
+            region((RegionKind::Critical, wait_id), address.addr()),
             &[Event::CriticalEnter],
         ),
-        mutex::ORDERED if end_is_reported("ordered") => {
-            tell_at("ordered", address, &[Event::OrderedEnter]);
+        mutex::ORDERED if end_is_reported(RegionKind::Ordered) => {
+            tell_at(RegionKind::Ordered, address, &[Event::OrderedEnter]);
         }
-        mutex::ATOMIC if end_is_reported("atomic") => {
-            tell_at("atomic", address, &[Event::AtomicEnter]);
+        mutex::ATOMIC if end_is_reported(RegionKind::Atomic) => {
+            tell_at(RegionKind::Atomic, address, &[Event::AtomicEnter]);
         }
         // Calls of lock routines are seen under the routines' own names.
         _ => {}
@@ -422,13 +414,17 @@ unsafe extern "C" fn mutex_released(kind: c_int, _wait_id: u64, _address: Addres
 }
 
 unsafe extern "C" fn flush(_thread: Data, address: Address) {
-    tell_at("flush", address, &[Event::FlushEnter, Event::FlushExit]);
+    tell_at(
+        RegionKind::Flush,
+        address,
+        &[Event::FlushEnter, Event::FlushExit],
+    );
 }
 
 unsafe extern "C" fn cancel(_task: Data, flags: c_int, address: Address) {
     if flags & abi::ACTIVATED != 0 {
         tell_at(
-            "cancel",
+            RegionKind::Cancel,
             address,
             &[Event::ConstructEnter, Event::ConstructExit],
         );

@@ -40,8 +40,8 @@ pub(super) fn not_visible() -> Option<&'static str> {
 
 /// Whether the end of what begins now will be reported.
 #[inline(always)]
-pub(super) fn end_is_reported(region_type: &str) -> bool {
-    !entries_report_ends() || stated::noted().reports(region_type)
+pub(super) fn end_is_reported(kind: RegionKind) -> bool {
+    !entries_report_ends() || stated::noted().reports(kind)
 }
 
 /// A critical section is about to be left.

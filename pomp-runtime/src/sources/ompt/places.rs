@@ -47,9 +47,9 @@ fn is_runtime(base: usize) -> bool {
 /// The file of a region whose place is unknown.
 const UNKNOWN: &str = "(unknown place)";
 
-/// What is measured at a place: the type of the region, and for a critical section the number by
+/// What is measured at a place: the kind of the region, and for a critical section the number by
 /// which the runtime knows it.
-pub(super) type What = (&'static str, u64);
+pub(super) type What = (RegionKind, u64);
 
 #[derive(Debug)]
 struct CodePlace {
@@ -175,9 +175,8 @@ fn find_at(
     address: usize,
     caller: impl FnOnce() -> Option<Caller>,
 ) -> Option<&'static CodePlace> {
-    let is_it = |place: &CodePlace| std::ptr::eq(place.what.0, what.0) && place.what == what;
     TABLE
-        .find(address, is_it)
+        .find(address, |place| place.what == what)
         .or_else(|| read(what, address, caller))
 }
 
@@ -220,7 +219,7 @@ fn last_act(what: What) -> Option<&'static Region> {
 /// The parallel region or task whose body this thread executes. For a loop that makes tasks: the
 /// group around it, which the runtime opened for it.
 fn executed(thread: &'static Thread, what: What) -> Option<&'static Region> {
-    let is_its = |kind| kind == RegionKind::Taskgroup && what.0 == "taskloop";
+    let is_its = |kind| kind == RegionKind::Taskgroup && what.0 == RegionKind::Taskloop;
     let mut frame = thread.top();
     while let Some(open) = frame {
         let region = open.region()?;
@@ -237,7 +236,7 @@ fn executed(thread: &'static Thread, what: What) -> Option<&'static Region> {
 /// runtime's own.
 fn descriptor(what: What, caller: Caller) -> Option<Descriptor> {
     let descriptor = Descriptor {
-        region_type: what.0.to_owned(),
+        region_type: what.0.row().region_types[0].to_owned(),
         name: (what.1 != 0).then(|| format!("?{:#x}", what.1)),
         ..Descriptor::default()
     };

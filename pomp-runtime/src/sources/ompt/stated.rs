@@ -12,12 +12,15 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use profile::descriptor::SourceLines;
+use profile::region_kind::RegionKind;
 
 use crate::measure::modules;
 
 /// The kinds of regions whose events a call may report, as bits.
 pub mod kinds {
     #![allow(missing_docs)] // Each is the region type of its name.
+
+    use profile::region_kind::RegionKind;
 
     pub const NOTHING: u32 = 0;
     pub const PARALLEL: u32 = 1;
@@ -42,27 +45,27 @@ pub mod kinds {
     /// The runtime opens a group for the loop.
     pub const TASKLOOP: u32 = LOOP_OF_TASKS | TASKGROUP;
 
-    /// The bit of a region type.
+    /// The bit of a kind.
     #[inline(always)]
-    pub(in super::super) fn of(region_type: &str) -> u32 {
-        match region_type {
-            "parallel" => PARALLEL,
-            "teams" => TEAMS,
-            "for" => FOR,
-            "sections" => SECTIONS,
-            "single" => SINGLE,
-            "scope" => SCOPE,
-            "distribute" => DISTRIBUTE,
-            "master" => MASTER,
-            "critical" => CRITICAL,
-            "ordered" => ORDERED,
-            "barrier" => BARRIER,
-            "flush" => FLUSH,
-            "task" | "taskuntied" => TASK,
-            "taskgroup" => TASKGROUP,
-            "taskloop" => LOOP_OF_TASKS,
-            "taskwait" => TASKWAIT,
-            "cancel" => CANCEL,
+    pub(in super::super) const fn of(kind: RegionKind) -> u32 {
+        match kind {
+            RegionKind::Parallel => PARALLEL,
+            RegionKind::Teams => TEAMS,
+            RegionKind::Loop => FOR,
+            RegionKind::Sections => SECTIONS,
+            RegionKind::Single => SINGLE,
+            RegionKind::Scope => SCOPE,
+            RegionKind::Distribute => DISTRIBUTE,
+            RegionKind::Master => MASTER,
+            RegionKind::Critical => CRITICAL,
+            RegionKind::Ordered => ORDERED,
+            RegionKind::Barrier => BARRIER,
+            RegionKind::Flush => FLUSH,
+            RegionKind::Task | RegionKind::UntiedTask => TASK,
+            RegionKind::Taskgroup => TASKGROUP,
+            RegionKind::Taskloop => LOOP_OF_TASKS,
+            RegionKind::Taskwait => TASKWAIT,
+            RegionKind::Cancel => CANCEL,
             _ => NOTHING,
         }
     }
@@ -94,10 +97,10 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// Whether the next event of a region type is one of this call.
+    /// Whether the next event of a kind is one of this call.
     #[inline(always)]
-    pub(super) fn reports(self, region_type: &str) -> bool {
-        self.kinds & kinds::of(region_type) != 0
+    pub(super) fn reports(self, kind: RegionKind) -> bool {
+        self.kinds & kinds::of(kind) != 0
     }
 }
 
@@ -126,11 +129,11 @@ pub(super) fn noted() -> Noted {
     }
 }
 
-/// Keeps that an event of a region type was reported. The next one is not one of the noted call.
+/// Keeps that an event of a kind was reported. The next one is not one of the noted call.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn was_reported(noted: Noted, region_type: &str) {
-    let kinds = noted.kinds & !kinds::of(region_type);
+pub(super) fn was_reported(noted: Noted, kind: RegionKind) {
+    let kinds = noted.kinds & !kinds::of(kind);
     // SAFETY: it writes a word of this thread, which nobody else reads.
     unsafe {
         std::arch::asm!(
@@ -155,7 +158,7 @@ pub(super) fn noted() -> Noted {
 
 /// Nothing notes calls on other machines.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn was_reported(_noted: Noted, _region_type: &str) {}
+pub(super) fn was_reported(_noted: Noted, _kind: RegionKind) {}
 
 /// The record, as the compilers lay it out.
 #[repr(C)]

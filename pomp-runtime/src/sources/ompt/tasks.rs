@@ -20,9 +20,9 @@ use crate::measure::thread::Thread;
 use profile::event::Event;
 use trace::depend::{ALL_MEMORY, Kind};
 
-const TASKLOOP: What = ("taskloop", 0);
-const TASKGROUP: What = ("taskgroup", 0);
-const TASK: What = ("task", 0);
+const TASKLOOP: What = (RegionKind::Taskloop, 0);
+const TASKGROUP: What = (RegionKind::Taskgroup, 0);
+const TASK: What = (RegionKind::Task, 0);
 
 /// A group begins: the user's, that of a loop which makes tasks, or one that the runtime opens for
 /// reductions and that is not in the program.
@@ -90,12 +90,12 @@ pub(super) unsafe extern "C" fn task_create(
         *kept = std::ptr::from_ref(region).expose_provenance() as u64;
         return;
     }
-    let what = if flags & abi::UNTIED_TASK != 0 {
-        "taskuntied"
+    let kind = if flags & abi::UNTIED_TASK != 0 {
+        RegionKind::UntiedTask
     } else {
-        "task"
+        RegionKind::Task
     };
-    let region = places::region((what, 0), address.addr());
+    let region = places::region((kind, 0), address.addr());
     let events = [Event::TaskCreateEnter, Event::TaskCreateExit];
     let label = match not_passed_over(&events, || region) {
         [] => None,

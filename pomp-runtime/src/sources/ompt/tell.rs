@@ -57,8 +57,8 @@ pub(super) fn tell(region: Option<&'static Region>, events: &[Event]) {
 }
 
 #[inline(always)]
-pub(super) fn tell_at(what: &'static str, address: Address, events: &[Event]) {
-    tell(region((what, 0), address.addr()), events);
+pub(super) fn tell_at(kind: RegionKind, address: Address, events: &[Event]) {
+    tell(region((kind, 0), address.addr()), events);
 }
 
 /// Reports events of the innermost region of a kind that is open.
