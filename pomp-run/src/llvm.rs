@@ -6,6 +6,7 @@
 
 use std::arch::naked_asm;
 
+use pomp::keeping_words;
 use pomp::ompt::entries::{Number, TARGETS, target};
 use pomp::ompt::kinds;
 use pomp::ompt::outlived::{self, ENTRIES_REPORT_ENDS};
@@ -20,34 +21,6 @@ macro_rules! go_on {
         2:
         mov r11d, {number}
         jmp {look_up}"
-    };
-}
-
-/// Makes a call, and keeps the words that the caller has put in registers. No entry has words in
-/// vector registers.
-macro_rules! keeping_words {
-    ($call:literal) => {
-        concat!(
-            "push rax
-            push rdi
-            push rsi
-            push rdx
-            push rcx
-            push r8
-            push r9
-            .cfi_adjust_cfa_offset 56
-            ",
-            $call,
-            "
-            pop r9
-            pop r8
-            pop rcx
-            pop rdx
-            pop rsi
-            pop rdi
-            pop rax
-            .cfi_adjust_cfa_offset -56"
-        )
     };
 }
 
@@ -96,7 +69,7 @@ macro_rules! entries {
 pomp::for_llvm_entries!(entries);
 
 /// Looks up the function that the caller reaches, and jumps to it. r11 has the number of the entry,
-/// r10 the address that the call returns to.
+/// r10 the address that the call returns to. No entry has words in vector registers.
 #[unsafe(naked)]
 unsafe extern "C" fn look_up() {
     naked_asm!(

@@ -3,7 +3,7 @@
 //! its measurement go on.
 //!
 //! The names are defined weakly, like those in [`super::ends`]. Their arguments are not looked at:
-//! each function keeps the registers, has the profile written, and jumps to the C library's
+//! each function keeps the registers (`stubs`), has the profile written, and jumps to the C library's
 //! function of its name. A static executable has no function of that name besides ours. There,
 //! `execve` is the system call, and the work that the other functions do before it is done here.
 
@@ -40,9 +40,6 @@ macro_rules! names {
             otherwise: AtomicPtr::new($otherwise as *mut c_void),
         }),+];
 
-        // The stub saves seven registers, the last of which holds the number of arguments in
-        // vector registers. Together with the return address they keep the stack aligned at the
-        // call.
         $(std::arch::global_asm!(
             ".pushsection .text.romp_exec, \"ax\", %progbits",
             ".hidden romp_before_exec",
@@ -54,24 +51,14 @@ macro_rules! names {
             concat!(".globl romp_report_then_", $name),
             concat!("romp_report_then_", $name, ":"),
             concat!($name, ":"),
-            "push rdi",
-            "push rsi",
-            "push rdx",
-            "push rcx",
-            "push r8",
-            "push r9",
-            "push rax",
-            concat!("mov edi, ", $number),
-            "call romp_before_exec",
-            "mov r11, rax",
-            "pop rax",
-            "pop r9",
-            "pop r8",
-            "pop rcx",
-            "pop rdx",
-            "pop rsi",
-            "pop rdi",
+            ".cfi_startproc",
+            crate::keeping_words!(
+                "mov edi, " $number "
+                call romp_before_exec
+                mov r11, rax"
+            ),
             "jmp r11",
+            ".cfi_endproc",
             concat!(".size ", $name, ", . - ", $name),
             ".popsection",
         );)+

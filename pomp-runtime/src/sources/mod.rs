@@ -38,6 +38,8 @@ mod reductions;
 mod regions;
 mod routine;
 mod spelling;
+#[cfg(all(target_arch = "x86_64", not(test)))]
+mod stubs;
 mod tables;
 #[cfg(not(test))]
 mod task_functions;
