@@ -195,6 +195,11 @@ fn a_small_stack_and_an_odd_folder_do_no_harm() {
             .status
             .success()
     );
+    for compiler in ["gcc", "clang", "romp:gcc", "romp:clang"] {
+        folder.build(compiler, "run/traced.c", &["-O1", "-g"], "app");
+        folder.runs_the_same(&["sh", "-c", "ulimit -s 64; exec ./app"], &[]);
+        assert!(!folder.profiles("app").is_empty(), "{compiler}");
+    }
     build(&folder, "gcc", &[], "small");
     fs::create_dir(folder.path("a\nb")).unwrap();
     let run = format!("{} run ../small", small.display());
