@@ -60,3 +60,11 @@ fn of_clang() {
 fn of_gfortran() {
     calls_are_of_their_directives("gfortran", &["counts/every_construct.f90"], 95.0);
 }
+
+/// What runs on the host in `target` constructs has its directives. A macro of a header makes one
+/// more `target`, which only its line is known of.
+#[test]
+fn of_target_constructs_on_the_host() {
+    calls_are_of_their_directives("gcc", &["run/host_targets.c"], 90.0);
+    calls_are_of_their_directives("clang", &["run/host_targets.c"], 100.0);
+}

@@ -88,6 +88,11 @@ pub(super) fn has_function(kind: RegionKind) -> bool {
         )
 }
 
+/// Whether a call always has the line of its directive. At a line without one, a macro made it.
+fn has_own_line(kind: RegionKind) -> bool {
+    matches!(kind, RegionKind::Target | RegionKind::TargetUpdate)
+}
+
 /// Whether a region measured as one kind may be a construct of another kind.
 pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
     use RegionKind as K;
@@ -110,14 +115,9 @@ pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
 /// The construct whose body begins at a line.
 pub(super) fn of_body(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
     match at_directive(all, kind, None, (line, None)) {
-        Found::Near if !is_directive(all, line) => around(all, kind, line),
+        Found::Near => around(all, kind, line),
         found => found,
     }
-}
-
-fn is_directive(all: &[Descriptor], line: u32) -> bool {
-    let mut lines = all.iter().map(|one| one.begin.first..=one.begin.last);
-    lines.any(|lines| lines.contains(&line))
 }
 
 /// The construct of a kind whose directive is at a line, if there is exactly one, or exactly one at
@@ -147,7 +147,7 @@ pub(super) fn at_directive(
 }
 
 /// The innermost construct of a kind whose lines contain this line. If the directive itself has
-/// no code, a body begins with its first statement.
+/// no code, a body begins with its first statement, or the first directive in it.
 fn around(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
     let holds = |construct: &Descriptor| {
         construct.kind().is_some_and(has_function)
@@ -192,6 +192,7 @@ pub(super) fn of_calls(
     of: Of<'_>,
     calls: &[Call],
 ) -> Vec<Found> {
+    let may_be_more = may_be_more || has_own_line(of.kind);
     // A runtime may not give the name of a critical section; then it only tells which calls
     // belong to the same one.
     let is_known = !of.name.is_some_and(|name| name.starts_with(UNNAMED));
@@ -305,7 +306,9 @@ fn places(
                     belongs: Belongs::Within,
                 });
             }
-            let waits = kind == RegionKind::Barrier && waits_in_a_barrier(it, construct);
+            let waits = kind == RegionKind::Barrier
+                && waits_in_a_barrier(it, construct)
+                && (it != RegionKind::GenericLoop || scope.binds_to_team(construct));
             waits.then_some(CallSite {
                 construct: number,
                 at: (construct.end.last, u32::MAX),
@@ -376,12 +379,18 @@ fn waits_in_a_barrier(kind: RegionKind, construct: &Descriptor) -> bool {
     match kind {
         RegionKind::Sections => false,
         RegionKind::Loop => is_static(construct),
-        RegionKind::GenericLoop => has(construct, "parallel"),
+        RegionKind::GenericLoop => true,
         kind => Event::behind_barrier(kind).is_some(),
     }
 }
 
 impl Scope<'_> {
+    /// Whether a `loop` is one of the team's, and not of a single thread.
+    fn binds_to_team(self, generic: &Descriptor) -> bool {
+        let is_in_team = matches!(self, Self::Body(body) if has(body, "parallel"));
+        has(generic, "parallel") || is_in_team && !has(generic, "bind")
+    }
+
     /// Whether a construct is in the scope, and not in a function inside the scope.
     fn holds(self, all: &[Descriptor], construct: &Descriptor) -> bool {
         let is_around = |outer: &Descriptor| {
@@ -416,173 +425,4 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use profile::descriptor::SourceLines;
-
-    fn construct(region_type: &str, lines: [u32; 2], directive: &str) -> Descriptor {
-        let at = |line| SourceLines {
-            file: "a.c".into(),
-            first: line,
-            last: line,
-        };
-        Descriptor {
-            region_type: region_type.into(),
-            begin: at(lines[0]),
-            end: at(lines[1]),
-            function: Some("f".into()),
-            directive: Some(directive.into()),
-            ..Descriptor::default()
-        }
-    }
-
-    fn calls(lines: &[u32]) -> Vec<Call> {
-        let numbered = (1..).zip(lines);
-        numbered
-            .map(|(address, line)| Call {
-                address,
-                line: *line,
-            })
-            .collect()
-    }
-
-    fn of(kind: RegionKind) -> Of<'static> {
-        Of {
-            kind,
-            name: None,
-            is_head: false,
-        }
-    }
-
-    #[test]
-    fn loops_are_told_apart_by_how_they_are_spread() {
-        let mut all = source();
-        all.push(Descriptor {
-            schedule: Some("dynamic,4".into()),
-            ..construct("for", [24, 26], "omp for schedule(dynamic, 4)")
-        });
-        let scope = Scope::Body(&all[0]);
-        let one = calls(&[1]);
-        let head = Of {
-            is_head: true,
-            ..of(RegionKind::Loop)
-        };
-        assert_eq!(
-            of_calls(&all, false, scope, head, &one),
-            [Found::Certain(2)]
-        );
-        let asked = of(RegionKind::Loop);
-        assert_eq!(
-            of_calls(&all, false, scope, asked, &one),
-            [Found::Certain(7)]
-        );
-        // A question for the thread's number that the user asks belongs to no loop.
-        let in_task = Scope::Body(&all[3]);
-        assert_eq!(of_calls(&all, false, in_task, head, &one), [Found::None]);
-    }
-
-    fn source() -> Vec<Descriptor> {
-        vec![
-            construct("parallel", [1, 40], "omp parallel"),
-            construct("single", [3, 9], "omp single"),
-            construct("for", [10, 14], "omp for"),
-            construct("task", [5, 8], "omp task"),
-            construct("taskwait", [6, 6], "omp taskwait"),
-            construct("single", [20, 22], "omp single nowait"),
-            construct("barrier", [30, 30], "omp barrier"),
-        ]
-    }
-
-    #[test]
-    fn a_body_begins_at_its_directive() {
-        let all = source();
-        assert_eq!(of_body(&all, RegionKind::Parallel, 1), Found::Certain(0));
-        assert_eq!(of_body(&all, RegionKind::Task, 5), Found::Certain(3));
-        assert_eq!(of_body(&all, RegionKind::Parallel, 5), Found::Near);
-        // A body may also begin with its first statement, but not with one in a nested
-        // function.
-        assert_eq!(of_body(&all, RegionKind::Task, 7), Found::Certain(3));
-        assert_eq!(of_body(&all, RegionKind::Parallel, 7), Found::Near);
-        assert_eq!(of_body(&all, RegionKind::Parallel, 35), Found::Certain(0));
-    }
-
-    #[test]
-    fn calls_and_directives_of_a_kind_are_in_one_order() {
-        let all = source();
-        let find = |kind, lines: &[u32]| {
-            of_calls(&all, false, Scope::Body(&all[0]), of(kind), &calls(lines))
-        };
-        assert_eq!(
-            find(RegionKind::Single, &[1, 14]),
-            [Found::Certain(1), Found::Certain(5)]
-        );
-        // The ends of the first single construct and of the loop, and an explicit barrier.
-        assert_eq!(
-            find(RegionKind::Barrier, &[8, 14, 30]),
-            [Found::EndOf(1), Found::EndOf(2), Found::Certain(6)]
-        );
-        // One of them was not called: only the call at a directive's line is certain.
-        assert_eq!(
-            find(RegionKind::Barrier, &[16, 30]),
-            [Found::Near, Found::Certain(6)]
-        );
-        // The ends of the loop and of a later construct may have the line of the loop.
-        assert_eq!(
-            find(RegionKind::Barrier, &[14, 14]),
-            [Found::EndOf(2), Found::Near]
-        );
-        // One call's line fits no place, but only one place is left.
-        assert_eq!(
-            find(RegionKind::Barrier, &[8, 30, 16]),
-            [Found::EndOf(1), Found::Certain(6), Found::EndOf(2)]
-        );
-        // The lines are not in the order of the addresses: nothing is certain about these
-        // calls.
-        assert_eq!(
-            find(RegionKind::Single, &[14, 1]),
-            [Found::Near, Found::Near]
-        );
-    }
-
-    #[test]
-    fn calls_in_parts_of_another_construct_are_not_those_of_the_only_one() {
-        let all = [
-            construct("parallelfor", [5, 6], "omp parallel for"),
-            construct("target", [8, 9], "omp target teams distribute parallel for"),
-            construct("for", [20, 22], "omp do"),
-            construct("workshare", [23, 25], "omp workshare"),
-        ];
-        let find =
-            |of, lines: &[u32]| of_calls(&all, false, Scope::Function("f"), of, &calls(lines));
-        let parallel = of(RegionKind::Parallel);
-        assert_eq!(find(parallel, &[5, 8]), [Found::Certain(0), Found::Near]);
-        assert_eq!(find(parallel, &[8]), [Found::Near]);
-        let head = Of {
-            is_head: true,
-            ..of(RegionKind::Loop)
-        };
-        let found = find(head, &[20, 24, 25]);
-        assert_eq!(found, [Found::Certain(2), Found::Near, Found::Near]);
-    }
-
-    #[test]
-    fn what_stands_in_another_function_does_not_count() {
-        let all = source();
-        let scope = Scope::Body(&all[0]);
-        let one = calls(&[6]);
-        let found = of_calls(&all, false, scope, of(RegionKind::Taskwait), &one);
-        assert_eq!(found, [Found::Near]);
-        let scope = Scope::Body(&all[3]);
-        let found = of_calls(&all, false, scope, of(RegionKind::Taskwait), &one);
-        assert_eq!(found, [Found::Certain(4)]);
-    }
-
-    #[test]
-    fn with_directives_in_macros_only_lines_count() {
-        let all = source();
-        let one = calls(&[2]);
-        let scope = Scope::Body(&all[3]);
-        let found = of_calls(&all, true, scope, of(RegionKind::Taskwait), &one);
-        assert_eq!(found, [Found::Near]);
-    }
-}
+mod tests;

@@ -343,9 +343,12 @@ fn note_part(kind: RegionKind, construct: &Descriptor, meaning: &mut Meaning) {
     }
 }
 
-/// Whether the code of a region is the function that the body of its construct became.
+/// Whether the code of a region is the function that the body of its construct became. That of a
+/// `target` construct is its call.
 fn is_body(kind: RegionKind) -> bool {
-    align::has_function(kind) || matches!(kind, RegionKind::TaskExec | RegionKind::UntiedTaskExec)
+    use RegionKind as K;
+    align::has_function(kind) && kind != K::Target
+        || matches!(kind, K::TaskExec | K::UntiedTaskExec)
 }
 
 /// Finds the constructs whose bodies are functions.
@@ -386,7 +389,11 @@ fn grouped<'w>(
         .collect();
     for one in wanted {
         let region = &profile.regions[one.region];
-        if region.directive.is_some() {
+        let is_of_body = |frame: &Frame| frame.function.contains(GNU_BODY);
+        // The place of a body is known, or it belongs to a directive that the source does not
+        // show, such as one in a macro.
+        let has_no_order = is_body(region.kind) && one.frames.last().is_some_and(is_of_body);
+        if region.directive.is_some() || has_no_order {
             continue;
         }
         // Only the outermost function is certain to have calls of its own. An inlined function

@@ -105,7 +105,12 @@ fn branches(source: &str, constructs: &[Descriptor]) -> Vec<[u32; 2]> {
 
 fn read(file: &str) -> Option<Constructs> {
     let source = super::super::read_source(Path::new(file)).ok()?;
-    let result = instrument(&source, &Options::default());
+    // What was measured ran on the host.
+    let options = Options {
+        host_only: true,
+        ..Options::default()
+    };
+    let result = instrument(&source, &options);
     let may_be_more = !crate::list::hidden(&source, &result).is_empty();
     let regions = result.plan.regions.into_iter();
     let mut all: Vec<Descriptor> = regions.map(|region| region.descriptor).collect();

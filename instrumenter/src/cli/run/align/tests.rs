@@ -1,0 +1,177 @@
+//! What is found for calls and bodies in small lists of constructs.
+
+use super::*;
+use profile::descriptor::SourceLines;
+
+fn construct(region_type: &str, lines: [u32; 2], directive: &str) -> Descriptor {
+    let at = |line| SourceLines {
+        file: "a.c".into(),
+        first: line,
+        last: line,
+    };
+    Descriptor {
+        region_type: region_type.into(),
+        begin: at(lines[0]),
+        end: at(lines[1]),
+        function: Some("f".into()),
+        directive: Some(directive.into()),
+        ..Descriptor::default()
+    }
+}
+
+fn calls(lines: &[u32]) -> Vec<Call> {
+    let numbered = (1..).zip(lines);
+    numbered
+        .map(|(address, line)| Call {
+            address,
+            line: *line,
+        })
+        .collect()
+}
+
+fn of(kind: RegionKind) -> Of<'static> {
+    Of {
+        kind,
+        name: None,
+        is_head: false,
+    }
+}
+
+#[test]
+fn loops_are_told_apart_by_how_they_are_spread() {
+    let mut all = source();
+    all.push(Descriptor {
+        schedule: Some("dynamic,4".into()),
+        ..construct("for", [24, 26], "omp for schedule(dynamic, 4)")
+    });
+    let scope = Scope::Body(&all[0]);
+    let one = calls(&[1]);
+    let head = Of {
+        is_head: true,
+        ..of(RegionKind::Loop)
+    };
+    assert_eq!(
+        of_calls(&all, false, scope, head, &one),
+        [Found::Certain(2)]
+    );
+    let asked = of(RegionKind::Loop);
+    assert_eq!(
+        of_calls(&all, false, scope, asked, &one),
+        [Found::Certain(7)]
+    );
+    // A question for the thread's number that the user asks belongs to no loop.
+    let in_task = Scope::Body(&all[3]);
+    assert_eq!(of_calls(&all, false, in_task, head, &one), [Found::None]);
+}
+
+fn source() -> Vec<Descriptor> {
+    vec![
+        construct("parallel", [1, 40], "omp parallel"),
+        construct("single", [3, 9], "omp single"),
+        construct("for", [10, 14], "omp for"),
+        construct("task", [5, 8], "omp task"),
+        construct("taskwait", [6, 6], "omp taskwait"),
+        construct("single", [20, 22], "omp single nowait"),
+        construct("barrier", [30, 30], "omp barrier"),
+    ]
+}
+
+#[test]
+fn a_body_begins_at_its_directive() {
+    let all = source();
+    assert_eq!(of_body(&all, RegionKind::Parallel, 1), Found::Certain(0));
+    assert_eq!(of_body(&all, RegionKind::Task, 5), Found::Certain(3));
+    assert_eq!(of_body(&all, RegionKind::Parallel, 5), Found::Near);
+    // A body may also begin with its first statement, but not with one in a nested
+    // function.
+    assert_eq!(of_body(&all, RegionKind::Task, 7), Found::Certain(3));
+    assert_eq!(of_body(&all, RegionKind::Parallel, 7), Found::Near);
+    assert_eq!(of_body(&all, RegionKind::Parallel, 35), Found::Certain(0));
+    assert_eq!(of_body(&all, RegionKind::Parallel, 10), Found::Certain(0));
+}
+
+#[test]
+fn calls_and_directives_of_a_kind_are_in_one_order() {
+    let all = source();
+    let find =
+        |kind, lines: &[u32]| of_calls(&all, false, Scope::Body(&all[0]), of(kind), &calls(lines));
+    assert_eq!(
+        find(RegionKind::Single, &[1, 14]),
+        [Found::Certain(1), Found::Certain(5)]
+    );
+    // The ends of the first single construct and of the loop, and an explicit barrier.
+    assert_eq!(
+        find(RegionKind::Barrier, &[8, 14, 30]),
+        [Found::EndOf(1), Found::EndOf(2), Found::Certain(6)]
+    );
+    // One of them was not called: only the call at a directive's line is certain.
+    assert_eq!(
+        find(RegionKind::Barrier, &[16, 30]),
+        [Found::Near, Found::Certain(6)]
+    );
+    // The ends of the loop and of a later construct may have the line of the loop.
+    assert_eq!(
+        find(RegionKind::Barrier, &[14, 14]),
+        [Found::EndOf(2), Found::Near]
+    );
+    // One call's line fits no place, but only one place is left.
+    assert_eq!(
+        find(RegionKind::Barrier, &[8, 30, 16]),
+        [Found::EndOf(1), Found::Certain(6), Found::EndOf(2)]
+    );
+    // The lines are not in the order of the addresses: nothing is certain about these
+    // calls.
+    assert_eq!(
+        find(RegionKind::Single, &[14, 1]),
+        [Found::Near, Found::Near]
+    );
+}
+
+#[test]
+fn calls_in_parts_of_another_construct_are_not_those_of_the_only_one() {
+    let all = [
+        construct("parallelfor", [5, 6], "omp parallel for"),
+        construct("target", [8, 9], "omp target teams distribute parallel for"),
+        construct("for", [20, 22], "omp do"),
+        construct("workshare", [23, 25], "omp workshare"),
+    ];
+    let find = |of, lines: &[u32]| of_calls(&all, false, Scope::Function("f"), of, &calls(lines));
+    let parallel = of(RegionKind::Parallel);
+    assert_eq!(find(parallel, &[5, 8]), [Found::Certain(0), Found::Near]);
+    assert_eq!(find(parallel, &[8]), [Found::Near]);
+    let head = Of {
+        is_head: true,
+        ..of(RegionKind::Loop)
+    };
+    let found = find(head, &[20, 24, 25]);
+    assert_eq!(found, [Found::Certain(2), Found::Near, Found::Near]);
+}
+
+#[test]
+fn what_stands_in_another_function_does_not_count() {
+    let all = source();
+    let scope = Scope::Body(&all[0]);
+    let one = calls(&[6]);
+    let found = of_calls(&all, false, scope, of(RegionKind::Taskwait), &one);
+    assert_eq!(found, [Found::Near]);
+    let scope = Scope::Body(&all[3]);
+    let found = of_calls(&all, false, scope, of(RegionKind::Taskwait), &one);
+    assert_eq!(found, [Found::Certain(4)]);
+}
+
+#[test]
+fn a_call_with_a_line_of_its_own_needs_a_directive_there() {
+    let all = [construct("target", [8, 9], "omp target")];
+    let target = of(RegionKind::Target);
+    let found = of_calls(&all, false, Scope::Function("f"), target, &calls(&[4, 8]));
+    assert_eq!(found, [Found::Near, Found::Certain(0)]);
+}
+
+#[test]
+fn with_directives_in_macros_only_lines_count() {
+    let all = source();
+    let one = calls(&[2]);
+    let scope = Scope::Body(&all[3]);
+    let found = of_calls(&all, true, scope, of(RegionKind::Taskwait), &one);
+    assert_eq!(found, [Found::Near]);
+}
