@@ -24,6 +24,8 @@ pub enum Counted {
     Less,
     /// At least as often.
     More,
+    /// More or less often.
+    Otherwise,
 }
 
 impl Counted {
@@ -36,6 +38,7 @@ impl Counted {
             Self::Never => counted == 0,
             Self::Less => counted <= executed,
             Self::More => counted >= executed,
+            Self::Otherwise => true,
         }
     }
 }
@@ -160,9 +163,33 @@ pub const ROWS: &[Row] = &[
         ompt: never(&["each section of a sections construct"]),
     },
     Row {
+        construct: "`sections`",
+        kinds: &[K::Sections],
+        gnu: view(
+            Counted::Less,
+            "seen; with a `parallel` that has nothing else, as one with it",
+            &[],
+        ),
+        ompt: SEEN,
+    },
+    Row {
+        construct: "`workshare`",
+        kinds: &[K::Workshare],
+        gnu: view(
+            Counted::Less,
+            "by the barrier at its end",
+            &["workshare without a barrier"],
+        ),
+        ompt: SEEN,
+    },
+    Row {
         construct: "creating a `task`",
         kinds: &[],
-        gnu: SEEN,
+        gnu: view(
+            Counted::Same,
+            "seen; the compiler leaves out a task without statements",
+            &[],
+        ),
         ompt: view(
             Counted::Same,
             "counted; its time not",
@@ -175,7 +202,8 @@ pub const ROWS: &[Row] = &[
         gnu: SEEN,
         ompt: view(
             Counted::More,
-            "seen; a few more, by which the runtime divides a long loop",
+            "seen; a few more, created by a `task` near its line, by which the runtime divides a \
+             long loop",
             &[],
         ),
     },
@@ -204,8 +232,8 @@ pub const ROWS: &[Row] = &[
         construct: "`ordered doacross`, `ordered depend`",
         kinds: &[K::Ordered],
         gnu: view(
-            Counted::Less,
-            "where an iteration waits for one, and where one is done",
+            Counted::Otherwise,
+            "where an iteration waits for one, once for each `sink`, and where one is done",
             &[],
         ),
         ompt: view(
@@ -243,6 +271,22 @@ pub const ROWS: &[Row] = &[
             "as `for`, where the compiler makes one of it",
             &[],
         ),
+    },
+    Row {
+        construct: "`teams`",
+        kinds: &[K::Teams],
+        gnu: view(
+            Counted::Less,
+            "outside of `target`",
+            &["teams within target"],
+        ),
+        ompt: SEEN,
+    },
+    Row {
+        construct: "the other constructs of a combined `target`",
+        kinds: &[],
+        gnu: view(Counted::Same, "`parallel`, near its line", &[]),
+        ompt: view(Counted::Same, "each by itself, near its line", &[]),
     },
     Row {
         construct: "`target`, `target update`",
