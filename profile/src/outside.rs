@@ -292,7 +292,11 @@ pub const ROWS: &[Row] = &[
         construct: "`target`, `target update`",
         kinds: &[K::Target, K::TargetUpdate],
         gnu: SEEN,
-        ompt: never(&["target", "target update"]),
+        ompt: view(
+            Counted::Never,
+            "not; the `task` that Clang makes for `depend` or `nowait`, near its line",
+            &["target", "target update"],
+        ),
     },
     Row {
         construct: "other `target` directives",
