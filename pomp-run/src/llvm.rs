@@ -24,23 +24,32 @@ macro_rules! go_on {
     };
 }
 
+/// Notes the call, and jumps to the runtime's function.
+macro_rules! note_and_go_on {
+    ($name:ident, $kinds:expr) => {
+        naked_asm!(
+            "mov r11, qword ptr [rip + romp_stated@GOTTPOFF]",
+            "mov r10, qword ptr [rsp]",
+            "mov qword ptr fs:[r11], rdi",
+            "mov qword ptr fs:[r11 + 8], r10",
+            "mov qword ptr fs:[r11 + 16], {kinds}",
+            go_on!(),
+            targets = sym TARGETS,
+            kinds = const $kinds,
+            number = const Number::$name as usize,
+            look_up = sym look_up,
+        )
+    };
+}
+
+pub(super) use {go_on, note_and_go_on};
+
 macro_rules! entries {
     ($($name:ident($kinds:ident))+; $($end:ident($reports:ident))+) => {$(
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
-            naked_asm!(
-                "mov r11, qword ptr [rip + romp_stated@GOTTPOFF]",
-                "mov r10, qword ptr [rsp]",
-                "mov qword ptr fs:[r11], rdi",
-                "mov qword ptr fs:[r11 + 8], r10",
-                "mov qword ptr fs:[r11 + 16], {kinds}",
-                go_on!(),
-                targets = sym TARGETS,
-                kinds = const kinds::$kinds,
-                number = const Number::$name as usize,
-                look_up = sym look_up,
-            )
+            note_and_go_on!($name, kinds::$kinds)
         }
     )+
     $(
@@ -71,7 +80,7 @@ pomp::for_llvm_entries!(entries);
 /// Looks up the function that the caller reaches, and jumps to it. r11 has the number of the entry,
 /// r10 the address that the call returns to. No entry has words in vector registers.
 #[unsafe(naked)]
-unsafe extern "C" fn look_up() {
+pub(super) unsafe extern "C" fn look_up() {
     naked_asm!(
         ".cfi_startproc",
         keeping_words!(

@@ -253,7 +253,8 @@ pub const VARIABLES: &[Variable] = &[
         "ROMP_CHUNKS",
         Switch,
         "off",
-        "Let traces show the chunks of loops, as --chunks: a comparison more in each iteration.",
+        "Let traces show the chunks of loops, as --chunks: a comparison more in each iteration. For romp \
+         run: let traces show the chunks that the OpenMP runtime hands out.",
     ),
     row(
         Wrapper,

@@ -307,8 +307,18 @@ pub const ROWS: &[Row] = &[
     Row {
         construct: "chunks of a loop",
         kinds: &[],
-        gnu: view(Counted::Same, "not", &["chunks of loops"]),
-        ompt: view(Counted::Same, "not", &["chunks of loops"]),
+        gnu: view(
+            Counted::Same,
+            "in a trace, with `ROMP_CHUNKS=on`, where the runtime hands them out: not with a static \
+             schedule",
+            &["chunks of loops with a static schedule"],
+        ),
+        ompt: view(
+            Counted::Same,
+            "in a trace, with `ROMP_CHUNKS=on`, where the runtime hands them out: with a static \
+             schedule only without a chunk size",
+            &["chunks of loops with a static schedule and a chunk size"],
+        ),
     },
     Row {
         construct: "`depobj`, `dispatch`, `interop`, `taskgraph`",

@@ -7,10 +7,16 @@
 #[allow(dead_code)] // Another test uses the rest.
 mod program_folder;
 
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::process::Output;
 
 use program_folder::ProgramFolder;
+use trace::check::check;
+use trace::read::Trace;
+use trace::replay::{Event, Instance, Listener, LoopInstance, Open, path, replay_merged};
+use trace::schedule::Kind;
 
 const COMPILERS: [&str; 2] = ["gcc", "clang"];
 const TRACE: &str = "app.0.romp.trace";
@@ -129,4 +135,186 @@ fn a_trace_without_a_profile_names_machine_code() {
     assert!(said.contains("parallel at app+0x"), "{said}");
     let said = told(&romp(&folder, &["trace", "info", TRACE]));
     assert!(said.contains("known by machine code"), "{said}");
+}
+
+/// The loops of a trace that have iterations: each with its chunks, by their first iterations, and who
+/// executed them.
+struct Loops<'a> {
+    trace: &'a Trace,
+    order: Vec<LoopInstance>,
+    chunks: HashMap<Instance, BTreeMap<u64, (u64, u32)>>,
+}
+
+impl Listener for Loops<'_> {
+    fn event(&mut self, _: u64, open: &[Open], event: &Event) {
+        match event {
+            Event::Loop(found) if found.count > 0 => {
+                let known = self.chunks.entry(found.instance);
+                if let Entry::Vacant(new) = known {
+                    new.insert(BTreeMap::new());
+                    self.order.push(*found);
+                }
+            }
+            Event::Chunk(chunk) => {
+                let step = path(open).and_then(|path| self.trace.forked_by(path));
+                let (_, member) = step.unwrap();
+                let chunks = self.chunks.get_mut(&chunk.instance).unwrap();
+                let before = chunks.insert(chunk.first, (chunk.length, member));
+                assert_eq!(before, None, "{chunk:?}");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The loops of a folder's trace, in the order in which they began: how each is shared out, its
+/// chunks, and the thread of each iteration, as the program prints it.
+fn loops(folder: &ProgramFolder) -> Vec<(LoopInstance, Vec<(u64, u64)>, String)> {
+    let trace = Trace::open(&folder.path(TRACE)).unwrap();
+    let findings = check(&trace).unwrap();
+    assert_eq!(findings.described, Vec::<String>::new());
+    let mut loops = Loops {
+        trace: &trace,
+        order: Vec::new(),
+        chunks: HashMap::new(),
+    };
+    replay_merged(&trace, &mut loops).unwrap();
+    let found = loops.order.iter().map(|instance| {
+        let chunks = &loops.chunks[&instance.instance];
+        let each = chunks.iter().map(|(first, (length, _))| (*first, *length));
+        let (name, size) = (instance.how.clause.name(), instance.chunk);
+        let mut line = match size {
+            0 | 1 => name.to_owned(),
+            size => format!("{name},{size}"),
+        };
+        for (length, member) in chunks.values() {
+            line += &format!(" {member}").repeat(*length as usize);
+        }
+        (*instance, each.collect(), line)
+    });
+    found.collect()
+}
+
+/// The lines of a program that prints which thread executed which iteration.
+fn printed(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().map(str::to_owned).collect()
+}
+
+const CHUNKS: [(&str, &str); 3] = [
+    ("ROMP_TRACE", "on"),
+    ("ROMP_CHUNKS", "on"),
+    ("OMP_SCHEDULE", "guided,2"),
+];
+
+/// Iterations belong to the threads that executed them, and the chunks are those of the same program
+/// built with Romp, where the schedule leaves no choice. GCC's compilers share out the iterations of a
+/// static loop without the runtime.
+#[test]
+fn chunks_are_seen_where_the_runtime_hands_them_out() {
+    for compiler in COMPILERS {
+        let folder = ProgramFolder::new();
+        folder.build(compiler, "run/handed_out.c", &["-O1", "-g"], "app");
+        let ran = folder.romp_run(&["./app"], &CHUNKS);
+        assert!(ran.status.success(), "{ran:?}");
+        let mut expected = printed(&ran);
+        if compiler == "gcc" {
+            expected.retain(|line| !line.starts_with("static"));
+        }
+        let outside = loops(&folder);
+        let seen: Vec<&String> = outside.iter().map(|(_, _, line)| line).collect();
+        assert_eq!(seen, expected.iter().collect::<Vec<_>>(), "{compiler}");
+        let runtime = outside.iter().find(|it| it.0.how.clause == Kind::Runtime);
+        assert_eq!(runtime.unwrap().0.how.kind, Kind::Guided, "{compiler}");
+
+        let folder = ProgramFolder::new();
+        let flags = ["--chunks", "-O1", "-g"];
+        folder.build(
+            &format!("romp:{compiler}"),
+            "run/handed_out.c",
+            &flags,
+            "app",
+        );
+        let ran = folder.command(&["./app"]).envs(CHUNKS).output().unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+        let fixed = |loops: Vec<(LoopInstance, Vec<(u64, u64)>, String)>| -> Vec<_> {
+            let is_fixed =
+                |kind| kind == Kind::Dynamic || kind == Kind::Static && compiler != "gcc";
+            let fixed = loops.into_iter().filter(|it| is_fixed(it.0.how.kind));
+            let fixed = fixed.map(|(it, chunks, _)| (it.how.kind, it.how.team, it.count, chunks));
+            fixed.collect()
+        };
+        // The last loop has `ordered` directives that stand alone: its source is left as it is.
+        let (outside, source) = (fixed(outside), fixed(loops(&folder)));
+        let (last, outside) = outside.split_last().unwrap();
+        assert_eq!(last.2, 8, "{compiler}");
+        assert_eq!(outside, source, "{compiler}");
+    }
+}
+
+/// Loops in teams of other loops keep their chunks apart.
+#[test]
+fn chunks_of_loops_within_each_other_are_told_apart() {
+    for compiler in COMPILERS {
+        let folder = ProgramFolder::new();
+        folder.build(compiler, "run/handed_out.c", &["-O1", "-g"], "app");
+        let ran = folder.romp_run(&["./app", "x"], &CHUNKS);
+        assert!(ran.status.success(), "{ran:?}");
+        let found = loops(&folder);
+        let (inner, outer): (Vec<_>, Vec<_>) = found.iter().partition(|it| it.0.how.team == 2);
+        assert_eq!(Some(&outer.last().unwrap().2), printed(&ran).last());
+        let single: Vec<(u64, u64)> = (0..6).map(|first| (first, 1)).collect();
+        assert_eq!(inner.len(), 8, "{compiler}");
+        assert!(
+            inner.iter().all(|it| it.1 == single),
+            "{compiler}: {inner:?}"
+        );
+    }
+}
+
+/// Without the option no library stands in front of what hands out chunks, and no chunk is traced.
+#[test]
+fn chunks_are_an_option() {
+    for compiler in COMPILERS {
+        let folder = ProgramFolder::new();
+        folder.build(compiler, "run/handed_out.c", &["-O1", "-g"], "app");
+        for (settings, is_loaded) in [
+            (&[("ROMP_TRACE", "on")][..], false),
+            (&[("ROMP_CHUNKS", "on")], false),
+            (&CHUNKS, true),
+        ] {
+            let ran = folder.romp_run(&["sh", "-c", "echo $LD_PRELOAD"], settings);
+            let loaded = printed(&ran)[0].contains("libromp_run_chunks.so");
+            assert_eq!(loaded, is_loaded, "{settings:?}");
+        }
+        let ran = folder.romp_run(&["./app"], &[("ROMP_TRACE", "on")]);
+        assert!(ran.status.success(), "{ran:?}");
+        assert_eq!(loops(&folder), [], "{compiler}");
+    }
+}
+
+/// Everything that reads a trace takes these chunks as those of programs that were built with Romp.
+#[test]
+fn chunks_are_shown_by_everything_that_reads_a_trace() {
+    let folder = ProgramFolder::new();
+    folder.build("gcc", "run/handed_out.c", &["-O1", "-g"], "app");
+    let ran = folder.romp_run(&["./app"], &CHUNKS);
+    assert!(ran.status.success(), "{ran:?}");
+    for (words, expected) in [
+        (&["trace", "loops", TRACE][..], "run/handed_out.c:43"),
+        (&["trace", "dump", TRACE], " chunk "),
+        (
+            &["trace", "stats", "--against", PROFILE, TRACE],
+            "are equal",
+        ),
+    ] {
+        let output = romp(&folder, words);
+        let said = told(&output);
+        assert!(output.status.success() && said.contains(expected), "{said}");
+    }
+    let export = ["trace", "export", "-f", "chrome", "-o", "out.json", TRACE];
+    let output = romp(&folder, &export);
+    assert!(output.status.success(), "{}", told(&output));
+    let exported = fs::read_to_string(folder.path("out.json")).unwrap();
+    assert!(exported.contains("iterations"), "{exported}");
 }

@@ -11,6 +11,7 @@ use trace::schedule::{How, Kind};
 use super::frame::{Frame, Role};
 use super::omp;
 use super::region::Region;
+use super::shared_loop::size_of_chunks;
 use super::thread::Thread;
 use crate::measure::trace::{Chunk, LoopRecord};
 use trace::replay::MOST_LEVELS;
@@ -316,7 +317,7 @@ impl Thread {
 
 impl Frame {
     /// The number of the next loop of a member.
-    fn next_loop(&self) -> u64 {
+    pub(super) fn next_loop(&self) -> u64 {
         self.loops.add(1);
         self.loops.get()
     }
@@ -330,12 +331,7 @@ fn schedule(descriptor: &Descriptor, size: i64) -> (How, i64) {
         Kind::Runtime => runtime_schedule(),
         kind => (kind, size),
     };
-    let size = match kind {
-        Kind::Dynamic => size.max(1),
-        Kind::Static => size.max(0),
-        // With these schedules the runtime chooses where a chunk ends.
-        _ => 0,
-    };
+    let size = size_of_chunks(kind, size).cast_signed();
     let how = How {
         kind,
         clause,

@@ -9,6 +9,7 @@ use super::calls::node::{Node, pseudo_region};
 use super::counters;
 use super::region::Region;
 use super::shared::{SharedRef, SharedU64, leak_slice};
+use super::shared_loop::Current;
 use super::slots::{Arrival, Slot};
 use super::team_record::Team;
 
@@ -138,6 +139,9 @@ pub(crate) struct Frame {
     pub(super) is_counted: AtomicBool,
     /// Of a member frame: how many loops were traced in it.
     pub(super) loops: SharedU64,
+    /// Of a frame that is no construct: the loop in it whose chunks the runtime hands out.
+    #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
+    pub(super) handed_out: SharedRef<Current>,
     /// Of a team or a task that is traced: its label.
     pub(crate) label: SharedU64,
     /// Of a function: the address at which its caller goes on.

@@ -39,6 +39,8 @@ pub(crate) mod fortran_omp;
 pub(crate) mod frame;
 pub(crate) mod function;
 pub(crate) mod gaps;
+#[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
+pub(crate) mod handed_out;
 pub(crate) mod helper_requests;
 pub(crate) mod holds;
 pub(crate) mod lending;
@@ -74,6 +76,8 @@ pub(crate) mod sampler;
 pub(crate) mod sampling;
 mod scheduling;
 pub(crate) mod shared;
+#[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
+pub(crate) mod shared_loop;
 pub(crate) mod signal_mask;
 mod slots;
 pub(crate) mod stack;

@@ -5,6 +5,7 @@ mod boundary;
 mod by_address;
 #[cfg(not(test))]
 mod called;
+mod chunk_entries;
 #[cfg(not(test))]
 mod chunk_requests;
 mod chunks;

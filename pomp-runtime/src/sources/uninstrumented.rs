@@ -11,7 +11,7 @@ use profile::outside::{self, Interface};
 use profile::run_list::Mark;
 
 use super::collector;
-use crate::measure::{dynamic, run_list, state};
+use crate::measure::{dynamic, handed_out, run_list, state};
 use crate::run::writing::{self, Outcome};
 
 /// The library was loaded into a program.
@@ -26,6 +26,11 @@ pub fn at_load() {
         state::turn_off();
         run_list::note(Mark::Sanitized, b"");
     }
+}
+
+/// The library was loaded whose entries stand in front of those that hand out chunks of loops.
+pub fn sees_chunks() {
+    handed_out::turn_on();
 }
 
 /// A runtime was met.

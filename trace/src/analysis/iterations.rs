@@ -81,7 +81,7 @@ impl Loop {
     /// Iterations that were executed, and the ticks that they took.
     #[must_use]
     pub fn total(&self) -> (f64, f64) {
-        let sum = |of: fn(&Cell) -> f64| self.cells.iter().map(of).sum();
+        let sum = |of: fn(&Cell) -> f64| self.cells.iter().map(of).fold(0.0, |sum, one| sum + one);
         (sum(|cell| cell.executed), sum(|cell| cell.ticks))
     }
 
@@ -89,7 +89,11 @@ impl Loop {
     /// was spent in single slow executions.
     #[must_use]
     pub fn typical(&self) -> f64 {
-        self.cells.iter().map(Cell::typical).sum()
+        // The sum of nothing would be -0.
+        self.cells
+            .iter()
+            .map(Cell::typical)
+            .fold(0.0, |sum, one| sum + one)
     }
 
     /// The mean ticks of an iteration, if each iteration had cost its median.
@@ -322,6 +326,14 @@ mod tests {
         assert_eq!(known.heavy(), []);
         assert_eq!(known.typical(), 3000.0);
         assert_eq!(known.total(), (300.0, 2990.0 + 1e6));
+    }
+
+    #[test]
+    fn a_loop_without_iterations_takes_no_time() {
+        let mut known = Loop::new(0);
+        known.meet(&instance(0));
+        let times = [known.total().1, known.typical(), known.mean()];
+        assert_eq!(times.map(|time| format!("{time:.1}")), ["0.0"; 3]);
     }
 
     #[test]

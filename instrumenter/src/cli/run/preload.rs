@@ -1,7 +1,7 @@
-//! The library that is loaded before the program, and the list that the program's processes
+//! The libraries that are loaded before the program, and the list that the program's processes
 //! write.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -16,22 +16,31 @@ const PRELOAD: &str = "LD_PRELOAD";
 /// The files for one run.
 #[derive(Debug)]
 pub(super) struct Preload {
-    library: PathBuf,
+    libraries: Vec<PathBuf>,
     list: tempfile::NamedTempFile,
 }
 
-/// Finds the library, and makes an empty list.
+/// Whether the user has switched something on.
+fn is_on(variable: &str) -> Option<bool> {
+    profile::environment::truth(&std::env::var(variable).ok()?)
+}
+
+/// Finds the libraries, and makes an empty list.
 ///
 /// # Errors
 /// A sentence for the user.
 pub(super) fn prepare() -> Result<Preload, String> {
-    let library = library::find_loaded_before()?;
+    // Only a trace has chunks.
+    let shows_chunks = ["ROMP_CHUNKS", "ROMP_TRACE"].map(is_on) == [Some(true); 2];
+    let libraries = library::find_loaded_before(shows_chunks)?;
     let is_separated = |byte: &u8| matches!(byte, b':' | b' ');
-    if library.as_os_str().as_bytes().iter().any(is_separated) {
-        return Err(format!(
-            "the dynamic linker takes no path with blanks or colons: move '{}'",
-            library.display()
-        ));
+    for library in &libraries {
+        if library.as_os_str().as_bytes().iter().any(is_separated) {
+            return Err(format!(
+                "the dynamic linker takes no path with blanks or colons: move '{}'",
+                library.display()
+            ));
+        }
     }
     let list = tempfile::NamedTempFile::new();
     let list = list.map_err(|error| {
@@ -41,24 +50,23 @@ pub(super) fn prepare() -> Result<Preload, String> {
             error.kind()
         )
     })?;
-    Ok(Preload { library, list })
+    Ok(Preload { libraries, list })
 }
 
 impl Preload {
-    /// Makes the dynamic linker load the library before a program, in front of the libraries
-    /// that the user has in this variable.
+    /// Makes the dynamic linker load the libraries before a program, in front of those that the user has
+    /// in this variable.
     pub(super) fn add_to(&self, command: &mut Command) {
         let before = std::env::var_os(PRELOAD).filter(|before| !before.is_empty());
-        let mut words = vec![self.library.clone().into_os_string()];
-        words.extend(before);
+        let ours = self.libraries.iter().map(|library| library.into());
+        let words: Vec<OsString> = ours.chain(before).collect();
         command.env(PRELOAD, words.join(OsStr::new(":")));
         command.env(run_list::VARIABLE, self.list.path());
     }
 
     /// Whether the user has not switched measurement off.
     pub(super) fn is_wanted(&self) -> bool {
-        let switch = std::env::var("ROMP_MEASURE").ok();
-        switch.and_then(|value| profile::environment::truth(&value)) != Some(false)
+        is_on("ROMP_MEASURE") != Some(false)
     }
 
     /// What the processes wrote into the list.

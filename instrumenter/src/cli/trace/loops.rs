@@ -29,7 +29,7 @@ pub(super) fn run(trace: &Trace, arguments: &Arguments) -> Result<(), Failure> {
     let loops = loops(trace).map_err(failure)?;
     if loops.is_empty() {
         return Err(failure(
-            "no chunks of loops are in this trace\n  = help: build with rompcc --chunks",
+            "no chunks of loops are in this trace\n  = help: build with rompcc --chunks, or start it with ROMP_CHUNKS=on romp run",
         ));
     }
     print(|out| {

@@ -15,7 +15,7 @@ use profile::model::Run;
 use profile::outside::Interface;
 
 use super::super::{called, uninstrumented};
-use super::table::NAMES;
+use super::table::{NAMES, REQUESTS};
 use crate::measure::dynamic;
 use crate::measure::facts;
 use crate::measure::modules;
@@ -23,6 +23,7 @@ use crate::measure::mutex::lock;
 use crate::measure::shared::{SharedRef, leak};
 
 type Ask = extern "C" fn() -> c_int;
+type AskTwo = unsafe extern "C" fn(*mut c_int, *mut c_int);
 
 /// One runtime.
 #[derive(Debug)]
@@ -31,10 +32,14 @@ pub(super) struct Runtime {
     base: usize,
     /// Addresses of its functions, by their numbers in the table; 0 for a function that it lacks.
     functions: Vec<usize>,
+    /// The same for those that give the next chunk of a loop.
+    requests: Vec<usize>,
     thread_num: Ask,
     num_threads: Ask,
     level: Ask,
     team_size: extern "C" fn(c_int) -> c_int,
+    /// `omp_get_schedule`.
+    schedule: Option<AskTwo>,
     /// Whether it reports its events itself, so that nothing is measured here.
     tells: bool,
     /// The number of members of its largest team.
@@ -60,10 +65,29 @@ impl Runtime {
         self.tells
     }
 
-    pub(super) fn function(&self, number: usize) -> Option<usize> {
-        let function = self.functions.get(number).copied();
-        function.filter(|function| *function != 0)
+    /// The schedule that `schedule(runtime)` stands for now, and its chunk size.
+    pub(super) fn schedule(&self) -> (c_int, c_int) {
+        let (mut kind, mut size) = (0, 0);
+        if let Some(ask) = self.schedule {
+            // SAFETY: both are valid places to write to.
+            unsafe { ask(&raw mut kind, &raw mut size) };
+        }
+        (kind, size)
     }
+
+    pub(super) fn function(&self, number: usize) -> Option<usize> {
+        of_number(&self.functions, number)
+    }
+
+    /// The function that gives the next chunk of a loop.
+    pub(super) fn request(&self, number: usize) -> Option<usize> {
+        of_number(&self.requests, number)
+    }
+}
+
+fn of_number(functions: &[usize], number: usize) -> Option<usize> {
+    let function = functions.get(number).copied();
+    function.filter(|function| *function != 0)
 }
 
 /// The runtime that was met first. Questions that do not come from a call go to it (`asked`).
@@ -135,6 +159,7 @@ impl Runtime {
         };
         Some(Self {
             functions: NAMES.iter().map(|name| address(name).addr()).collect(),
+            requests: REQUESTS.iter().map(|name| address(name).addr()).collect(),
             thread_num: ask(ROUTINE)?,
             num_threads: ask(c"omp_get_num_threads")?,
             level: ask(c"omp_get_level")?,
@@ -145,6 +170,12 @@ impl Runtime {
                 }
                 // SAFETY: as above.
                 unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> c_int>(found) }
+            },
+            schedule: {
+                let found = address(c"omp_get_schedule");
+                // SAFETY: as above.
+                (!found.is_null())
+                    .then(|| unsafe { std::mem::transmute::<*mut c_void, AskTwo>(found) })
             },
             tells: !address(c"__kmpc_fork_call").is_null(),
             widest: AtomicU32::new(1),

@@ -4,6 +4,7 @@ use profile::region_kind::RegionKind;
 
 use super::super::boundary::event_of;
 use super::super::pomp::on_event;
+use super::chunks::{self, Passed, Words};
 use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
 use super::unmarked::{leave_loop, leave_loop_at, leave_single, top_kind};
@@ -37,14 +38,14 @@ pub unsafe extern "C-unwind" fn around<E: Entry>(
     // SAFETY: as above.
     let result = unsafe { function(a, b, c, d, e, f) };
     after_call::<E>(call);
+    let passed = || Passed {
+        registers: [a, b, c, d, e, f],
+        stack: None,
+    };
+    // SAFETY: as above.
+    unsafe { chunks::after_start::<E>(call, passed, result) };
     result
 }
-
-/// The words of the stack that are handed on. If a call has fewer argument words, the rest belong
-/// to its caller, and the runtime's function does not use them.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct Words([usize; 18]);
 
 type Many = unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize, usize, Words) -> usize;
 
@@ -71,6 +72,12 @@ pub unsafe extern "C-unwind" fn around_many<E: Entry>(
     // SAFETY: as above.
     let result = unsafe { function(a, b, c, d, e, f, more) };
     after_call::<E>(call);
+    let passed = || Passed {
+        registers: [a, b, c, d, e, f],
+        stack: Some(more),
+    };
+    // SAFETY: as above.
+    unsafe { chunks::after_start::<E>(call, passed, result) };
     result
 }
 

@@ -93,6 +93,27 @@ pub(super) fn function<E: Row>(address: usize) -> usize {
     }
 }
 
+/// A flag in the numbers of entries that give the next chunk of a loop.
+const REQUEST: usize = 1 << 17;
+
+/// The runtime's function for a call that asks for the next chunk of a loop.
+#[inline(always)]
+pub(super) fn request(number: usize, name: &'static CStr, address: usize) -> usize {
+    match TABLE.find(address, |site| site.entry == number | REQUEST) {
+        Some(site) => site.function,
+        None => {
+            read(
+                number | REQUEST,
+                name,
+                Of::Open(RegionKind::Loop),
+                address,
+                0,
+            )
+            .function
+        }
+    }
+}
+
 impl Site {
     #[inline(always)]
     fn call(&self) -> Call {
@@ -135,7 +156,10 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
         let place = modules::of(address);
         let (path, base) = place.clone().unwrap_or_default();
         let runtime = runtime::of_module(&path, base);
-        let known = runtime.and_then(|runtime| runtime.function(entry & !UNPLACED));
+        let known = runtime.and_then(|runtime| match entry & REQUEST {
+            0 => runtime.function(entry & !UNPLACED),
+            _ => runtime.request(entry & !REQUEST),
+        });
         // Without memory for what is kept of the runtime, the call reaches it all the same.
         let asked = || called::by(&path, name).map(|function| function.addr());
         let Some(function) = known.or_else(asked) else {

@@ -242,3 +242,17 @@ macro_rules! rows {
 }
 
 for_gomp_entries!(rows);
+
+macro_rules! requests {
+    ($($name:ident)+) => {
+        /// The entries that give the next chunk of a loop.
+        #[allow(non_camel_case_types, missing_docs)]
+        #[derive(Clone, Copy, Debug)]
+        pub enum Request { $($name,)+ }
+
+        /// Their names, by number.
+        pub(super) const REQUESTS: &[&CStr] = &[$(dynamic::name(concat!(stringify!($name), "\0")),)+];
+    };
+}
+
+crate::for_gomp_requests!(requests);

@@ -7,12 +7,14 @@ use std::ffi::c_void;
 
 use super::super::boundary::{Action, event_of};
 use super::super::own;
+use super::chunks::{self, Passed, Words};
 use super::runtime::Runtime;
 use super::site::{self, Call};
 use super::table::{Entry, row::Row};
 use super::unmarked::{leave_loop, leave_single};
 use crate::measure::clock::now;
 use crate::measure::region::Region;
+use crate::measure::shared_loop::Shared;
 use crate::measure::team_record::Team;
 
 type Body = unsafe extern "C-unwind" fn(*mut c_void);
@@ -32,6 +34,8 @@ struct Launch {
     runtime: &'static Runtime,
     before: Action,
     after: Action,
+    /// The loop that the region is, if its chunks are to be seen; null otherwise.
+    shared: *const Shared,
 }
 
 /// Entries that return when the team is gone.
@@ -54,10 +58,17 @@ pub unsafe extern "C-unwind" fn parallel<E: Entry>(
     let call = site::of::<E>(body, body);
     // SAFETY: the runtime's function of this name takes these words.
     let function: Eight = unsafe { std::mem::transmute(call.function) };
-    let Some(launch) = fork::<E>(call, body, data) else {
+    let passed = || Passed {
+        registers: [body, data, c, d, e, f],
+        stack: Some(Words::beginning_with(g)),
+    };
+    // SAFETY: the words are those of the call.
+    let shared = unsafe { chunks::begun::<E>(call, passed) };
+    let Some(mut launch) = fork::<E>(call, body, data) else {
         // SAFETY: as above.
         return unsafe { function(body, data, c, d, e, f, g, h) };
     };
+    launch.shared = shared.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let with = (&raw const launch).expose_provenance();
     // SAFETY: as above; the team is gone before the record is.
     let result = unsafe { function(member as *const () as usize, with, c, d, e, f, g, h) };
@@ -86,6 +97,7 @@ fn fork<E: Row>(call: Call, body: usize, data: usize) -> Option<Launch> {
         runtime,
         before: E::before,
         after: E::after,
+        shared: std::ptr::null(),
     })
 }
 
@@ -121,6 +133,10 @@ fn begin(launch: Launch) {
             let runtime = launch.runtime;
             thread.begin_member(team, runtime.thread_num(), || runtime.num_threads(), now);
             (launch.before)(thread, region);
+            // SAFETY: the thread that forked keeps it until the team is gone.
+            if let Some(shared) = unsafe { launch.shared.as_ref() } {
+                chunks::begin(thread, region, runtime, shared, now());
+            }
         },
     );
 }
@@ -142,6 +158,7 @@ fn end(launch: Launch) {
 struct Started {
     /// None if the team is not measured.
     launch: Option<Launch>,
+    shared: Option<Shared>,
     below: *mut Started,
 }
 
@@ -171,9 +188,23 @@ pub unsafe extern "C-unwind" fn parallel_start<E: Entry>(
     let call = site::of::<E>(body, body);
     // SAFETY: the runtime's function of this name takes these words.
     let function: Eight = unsafe { std::mem::transmute(call.function) };
+    let passed = || Passed {
+        registers: [body, data, c, d, e, f],
+        stack: Some(Words::beginning_with(g)),
+    };
+    // SAFETY: the words are those of the call.
+    let shared = unsafe { chunks::begun::<E>(call, passed) };
     let launch = fork::<E>(call, body, data);
     let below = STARTED.get();
-    let started = Box::into_raw(Box::new(Started { launch, below }));
+    let mut started = Box::new(Started {
+        launch,
+        shared,
+        below,
+    });
+    if let (Some(launch), Some(shared)) = (&mut started.launch, &started.shared) {
+        launch.shared = std::ptr::from_ref(shared);
+    }
+    let started = Box::into_raw(started);
     STARTED.set(started);
     // SAFETY: the record stays until the team is gone.
     let Some(launch) = (unsafe { &(*started).launch }) else {
@@ -212,7 +243,7 @@ pub unsafe extern "C-unwind" fn parallel_end<E: Entry>(
         return unsafe { function() };
     }
     // SAFETY: this thread made it, and nobody else removes it.
-    let Started { launch, below } = *unsafe { Box::from_raw(started) };
+    let Started { launch, below, .. } = *unsafe { Box::from_raw(started) };
     STARTED.set(below);
     if let Some(launch) = launch {
         end(launch);

@@ -75,6 +75,30 @@ macro_rules! numbers {
 
 for_llvm_entries!(numbers);
 
+macro_rules! requests {
+    ($($name:ident: $words:ident($value:ident);)+) => {
+        /// The numbers of entries that begin loops and hand out chunks.
+        #[allow(non_camel_case_types, missing_docs)]
+        #[derive(Clone, Copy, Debug)]
+        pub enum Chunks { $($name,)+ }
+
+        /// Their names, by number.
+        const OF_CHUNKS: &[&CStr] = &[$(
+            dynamic::name(concat!(stringify!($name), "\0")),
+        )+];
+    };
+}
+
+crate::for_llvm_chunks!(requests);
+
+/// What is added to the numbers of the entries that hand out chunks, to look up their functions.
+pub(super) const REQUESTS: usize = NAMES.len();
+
+/// All names by number.
+fn names() -> impl Iterator<Item = &'static CStr> {
+    NAMES.iter().chain(OF_CHUNKS).copied()
+}
+
 /// The functions by number, if all modules call the same ones; otherwise 0.
 pub static TARGETS: [AtomicUsize; NAMES.len()] = [const { AtomicUsize::new(0) }; NAMES.len()];
 
@@ -141,7 +165,7 @@ pub extern "C" fn target(number: usize, caller: usize) -> usize {
 fn look_up(number: usize, caller: usize) -> usize {
     errno::keep(|| {
         let (path, base) = modules::of(caller).unwrap_or_default();
-        let name = NAMES.get(number).copied().unwrap_or_default();
+        let name = names().nth(number).unwrap_or_default();
         let function = |name: &CStr| called::by(&path, name).map_or(0, |found| found.addr());
         let found = match of_module(base, function) {
             Some(functions) => functions.get(number).copied().unwrap_or(0),
@@ -181,9 +205,9 @@ fn of_module(base: usize, function: impl Fn(&CStr) -> usize) -> Option<&'static 
     }
     uninstrumented::llvm_is_called();
     // Nothing must be locked here: a thread that loads a library may wait for it.
-    let mut names = NAMES.iter();
-    let functions = leak_slice(NAMES.len(), || {
-        names.next().map_or(0, |name| function(name))
+    let mut names = names();
+    let functions = leak_slice(NAMES.len() + OF_CHUNKS.len(), || {
+        names.next().map_or(0, &function)
     })?;
     lock(&MODULES).functions.insert(base, functions);
     Some(functions)

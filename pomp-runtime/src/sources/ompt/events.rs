@@ -11,6 +11,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use super::super::boundary::event_of;
 use super::super::pomp::on_event;
 use super::abi::{self, BEGIN, Data, END, event, mutex, sync, work};
+use super::chunks;
 use super::outlived::{critical_ends, end_is_reported, entries_report_ends, ordered_ends};
 use super::places::{region, region_or_unknown};
 use super::stated;
@@ -18,6 +19,7 @@ use super::tasks;
 use super::tell::{Address, MEMBER, PUT_OFF, PutOff, catch_up, open, tell, tell_at, tell_open};
 use crate::measure::clock::now;
 use crate::measure::frame::Role;
+use crate::measure::handed_out;
 use crate::measure::team_record::Team;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -346,13 +348,21 @@ thread_local! {
 fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event], exit: Event) {
     if begins {
         IS_NOTED.set(stated::noted().reports(kind));
-        return tell(region_or_unknown((kind, 0), address.addr()), events);
+        let region = region_or_unknown((kind, 0), address.addr());
+        tell(region, events);
+        if handed_out::is_on() {
+            chunks::begun(region.filter(|_| kind == RegionKind::Loop));
+        }
+        return;
     }
     event_of(
         |thread| open(thread, |role, of| role.is_construct() && of == kind),
         |thread, region| {
             catch_up(thread);
             let at = now();
+            if handed_out::is_on() && kind == RegionKind::Loop {
+                thread.end_chunks(at);
+            }
             let is_noted = IS_NOTED.get();
             PUT_OFF.set(Some(PutOff {
                 region,

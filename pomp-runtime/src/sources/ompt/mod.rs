@@ -12,9 +12,11 @@
 //! stated     the call that a thread makes: its place, as the compiler states it, and its events
 //! entries    the entries that note it, in front of the runtime's own
 //! outlived   a runtime whose first thread ends before the process
+//! chunks     loops and chunks, where the runtime hands them out
 //! ```
 
 mod abi;
+pub mod chunks;
 #[cfg(target_arch = "x86_64")]
 pub mod entries;
 mod events;

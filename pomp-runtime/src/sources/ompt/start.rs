@@ -8,7 +8,7 @@ use profile::outside::Interface;
 use super::super::uninstrumented;
 pub use super::abi::StartResult;
 use super::abi::{Data, Lookup, SetCallback, Start, event};
-use super::{events, outlived, places};
+use super::{chunks, events, outlived, places};
 use crate::measure::{config, facts, message, state};
 
 static RESULT: StartResult = StartResult {
@@ -56,6 +56,7 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: Data) -> 
         unsafe { set(*number, (**function).cast()) };
     }
     places::add_runtime(lookup as *const () as usize);
+    chunks::find_questions(lookup);
     facts::add(describe);
     uninstrumented::begin();
     // Measurement begins with the first event, which is not there yet.
