@@ -184,9 +184,18 @@ struct romp_loop_level {
   long value;               /* Its value now. */
 };
 
+/* How the bounds of a collapsed loop change with the variable of a loop around it. They are
+ * linear in it. The first value and the bound of the level are then those for its first value. */
+struct romp_loop_row {
+  long outer;            /* Which loop that is, counted from 1. 0: the bounds do not change. */
+  long first_then_slope; /* The first value, if the variable of that loop has its second value. */
+  long bound_then_slope; /* The bound, in the same way. Chunks_begin makes slopes of both. */
+  long at, before;       /* The library's. */
+};
+
 /* A loop, for one thread and one execution. */
 struct romp_loop {
-  long levels;     /* How many loops are collapsed, at least 1. */
+  long levels;     /* How many loops are collapsed, at least 1; plus 256 if there are rows. */
   long chunk_size; /* That of the schedule clause, or 0. */
   long is_traced;  /* 0 before Chunks_begin. */
   long chunk_first; /* The library's. */
@@ -194,10 +203,12 @@ struct romp_loop {
                      * another chunk. */
   long latest, latest_value, around; /* The library's. */
   struct romp_loop_level level[4]; /* The outermost first. The memory may end behind the last. */
+  struct romp_loop_row row[4];     /* One for each level, if there are rows. */
 };
 
 /* Chunks of a loop, for programs that were instrumented with --chunks. Before the loop the program
- * sets `levels`, `chunk_size`, `is_traced`, `asked`, and all but `value` of each level. Chunks_begin returns
+ * sets `levels`, `chunk_size`, `is_traced`, `asked`, all but `value` of each level, and the rows if
+ * there are any. Chunks_begin returns
  * a value that the innermost variable never has.
  * At the top of the innermost body the program compares the loop variables with the values that
  * would come next. If one differs, or the innermost one has the value that the last call returned,

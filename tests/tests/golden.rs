@@ -65,6 +65,8 @@ fn instrumented_text_with_chunks() {
     for (folder, name) in [
         ("trace", "listing.c"),
         ("trace", "listing.f90"),
+        ("trace", "rows.c"),
+        ("trace", "ranges.cpp"),
         ("fortran", "tasks_handed_on.f90"),
     ] {
         let path = tests::fixture::fixtures().join(folder).join(name);

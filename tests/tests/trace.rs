@@ -423,6 +423,18 @@ fn loops_of_every_shape_have_their_chunks_and_results() {
             1,
         ),
         ("loops.f", "gfortran", &["-std=legacy"], 2, 0),
+        ("ranges.cpp", "g++", &["-std=c++11", PEDANTIC], 13, 0),
+        ("ranges.cpp", "clang++", &["-std=c++17", PEDANTIC], 13, 0),
+        ("rows.c", "gcc", &["-std=c99", PEDANTIC], 7, 0),
+        ("rows.c", "clang", &["-std=c17", PEDANTIC], 7, 0),
+        ("rows.c", "g++", &["-std=c++11", PEDANTIC], 7, 0),
+        (
+            "rows.c",
+            "clang++",
+            &["-x", "c++", "-std=c++17", PEDANTIC],
+            7,
+            0,
+        ),
     ] {
         let folder = with_chunks(source, compiler, flags);
         for schedule in ["static,2", "guided", "dynamic"] {

@@ -189,9 +189,10 @@ pub struct LoopNest {
 pub struct Level {
     /// Its variable.
     pub variable: String,
-    /// The variable's first value.
+    /// The variable's first value. Where it depends on a loop around it, that one has its first
+    /// value, too.
     pub lower: String,
-    /// The value that it is compared with.
+    /// The value that it is compared with, in the same way. Of a loop over a range: the range.
     pub upper: String,
     /// The relation of the comparison.
     pub relation: Relation,
@@ -202,6 +203,23 @@ pub struct Level {
     /// Whether the variable may be an object of a class, which is not a number but has a
     /// distance to another object.
     pub may_be_object: bool,
+    /// How its bounds change with the variable of a loop around it, if they do.
+    pub row: Option<Row>,
+    /// Where the range stands in the source, if it is a loop over one. It has no variable then
+    /// that tells where it stands.
+    pub range: Option<Range<usize>>,
+}
+
+/// The bounds of a loop that depend on a loop around it. They are linear, so their values for two
+/// values of that loop's variable tell those for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The index of the loop around it.
+    pub outer: usize,
+    /// The first value, if the variable of that loop has its second value.
+    pub lower: String,
+    /// The value that the variable is compared with, in the same way.
+    pub upper: String,
 }
 
 /// How a loop variable is compared with its bound.

@@ -42,6 +42,12 @@ impl Planner<'_> {
             Ok(nest) => {
                 let block = construct.block.as_ref();
                 let is_guarded = block.is_some_and(|block| guarded_at(found, block, nest.body));
+                if is_guarded && nest.levels.iter().any(|level| level.range.is_some()) {
+                    let reason = "its directive is in a conditional that the loop is not in";
+                    let start = directive.range.start;
+                    self.plan.unchunked.insert(start, reason.to_owned());
+                    return;
+                }
                 let guard = is_guarded.then_some(Guard::Tests(regions[0]));
                 let region = region.unwrap_or(regions[0]);
                 self.insert_chunks(construct.depth, nest, region, guard, layout);
@@ -132,6 +138,10 @@ fn nest(
     if let Some(size) = size {
         let size = loops.expression(size);
         nest.chunk = Some(size.ok_or("its chunk size may have side effects")?);
+    }
+    if schedule.is_some() && nest.levels.iter().any(|level| level.row.is_some()) {
+        // OpenMP forbids it. Clang takes it, and counts iterations that no loop has.
+        return Err("it has a schedule, and its loops are no rectangle".to_owned());
     }
     nest.is_sized = match kind {
         Kind::Dynamic | Kind::Runtime | Kind::Other => true,

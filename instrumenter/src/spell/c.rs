@@ -430,18 +430,21 @@ impl Speller for CSpeller<'_> {
         (name, format!("{}, ", self.descriptor(call.region)))
     }
 
+    fn ranges(&self) -> Vec<(usize, Order, String)> {
+        let records = (0..self.plan.loops.len()).map(|number| self.loop_record(number));
+        records.flat_map(|record| record.ranges()).collect()
+    }
+
     fn prologue(&self) -> String {
         if self.api == Api::Pomp2 {
             return self.pomp2_prologue();
         }
         let mut text = String::from("struct ompregdescr; struct romp_region;\n");
-        let mut levels = self.plan.loops.iter().flat_map(|nest| &nest.levels);
-        if levels.any(|level| level.may_be_object) {
-            text.push_str(&chunks::distance(&self.distance));
-        }
-        if !self.plan.loops.is_empty() {
-            text.push_str(&chunks::types(self.around.unique));
-        }
+        text.push_str(&chunks::types(
+            self.around.unique,
+            &self.distance,
+            &self.plan.loops,
+        ));
         let functions = self.used_functions();
         if functions.iter().any(|function| function.contains(RECORD)) {
             let _ = writeln!(text, "{RECORD};");

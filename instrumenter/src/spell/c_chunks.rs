@@ -3,7 +3,9 @@
 
 use trace::replay::MOST_LEVELS;
 
-use crate::find::LoopNest;
+use super::c_ranges;
+use crate::edit::Order;
+use crate::find::{Level, LoopNest};
 
 /// The functions that the text calls.
 pub(super) const DECLARATIONS: &[&str] = &[
@@ -12,15 +14,41 @@ pub(super) const DECLARATIONS: &[&str] = &[
     "void POMP_Chunks_end(struct romp_loop *, long)",
 ];
 
-/// The types of records, under names that a header for `pomp_lib.h` does not have. The fields'
-/// names are used nowhere else, so no macro of the user changes them.
-pub(super) fn types(unique: &str) -> String {
-    format!(
-        "struct romp_loop; struct romp_level_{unique} {{ long romp_first, romp_bound, \
+/// What stands in front of `romp_levels` if bounds depend on a loop around them.
+const WITH_ROWS: usize = 1 << 8;
+
+/// The types of records, under names that a header for `pomp_lib.h` does not have, and the
+/// templates that these loops need. The fields' names are used nowhere else, so no macro of the
+/// user changes them.
+pub(super) fn types(unique: &str, distance_name: &str, loops: &[LoopNest]) -> String {
+    if loops.is_empty() {
+        return String::new();
+    }
+    let has = |wanted: fn(&Level) -> bool| loops.iter().flat_map(|nest| &nest.levels).any(wanted);
+    let mut text = String::new();
+    if has(|level| level.may_be_object) {
+        text += &distance(distance_name);
+    }
+    if has(|level| level.range.is_some()) {
+        text += &c_ranges::templates(unique);
+    }
+    let (rows_type, rows) = match has(|level| level.row.is_some()) {
+        true => (
+            format!(
+                "struct romp_row_{unique} {{ long romp_outer, romp_first_then_slope, \
+                 romp_bound_then_slope, romp_kept_row[2]; }};\n"
+            ),
+            format!(" struct romp_row_{unique} romp_row[{MOST_LEVELS}];"),
+        ),
+        false => (String::new(), String::new()),
+    };
+    text + &rows_type
+        + &format!(
+            "struct romp_loop; struct romp_level_{unique} {{ long romp_first, romp_bound, \
          romp_second_then_step, romp_relation_then_count, romp_value; }};\n\
          struct romp_loop_{unique} {{ long romp_levels, romp_chunk_size, romp_is_traced, \
-         romp_chunk_first, romp_asked, romp_kept[3]; struct romp_level_{unique} romp_level[{MOST_LEVELS}]; }};\n"
-    )
+         romp_chunk_first, romp_asked, romp_kept[3]; struct romp_level_{unique} romp_level[{MOST_LEVELS}];{rows} }};\n"
+        )
 }
 
 /// The record of a loop in the text.
@@ -88,6 +116,37 @@ impl LoopRecord<'_> {
         self.nest.levels.len() - 1
     }
 
+    fn has_rows(&self) -> bool {
+        self.nest.levels.iter().any(|level| level.row.is_some())
+    }
+
+    /// The variable that says where a loop over a range stands.
+    fn place(&self, level: usize) -> String {
+        format!("romp_place_{}_{level}", self.name())
+    }
+
+    /// The value of a level's variable as a number.
+    fn now(&self, level: usize) -> String {
+        let head = &self.nest.levels[level];
+        match head.range {
+            Some(_) => self.place(level),
+            None => self.value(level, &head.variable),
+        }
+    }
+
+    /// Text around the ranges, by which they tell the variables of `place` where they stand.
+    pub(super) fn ranges(&self) -> Vec<(usize, Order, String)> {
+        let mut added = Vec::new();
+        for (level, head) in self.nest.levels.iter().enumerate() {
+            if let Some(range) = &head.range {
+                let (open, close) = c_ranges::around(self.unique, &self.place(level));
+                added.push((range.start, Order::open(0), open));
+                added.push((range.end, Order::close(0), close));
+            }
+        }
+        added
+    }
+
     /// A value of a level's variable as a number.
     fn value(&self, level: usize, expression: &str) -> String {
         match self.nest.levels[level].may_be_object {
@@ -117,16 +176,20 @@ impl LoopRecord<'_> {
             "struct romp_loop_{unique} romp_loop_{name}; long {}",
             self.step()
         );
-        for level in 0..levels.len() {
-            text += &format!(", {} = 0", self.next(level));
+        for (number, level) in levels.iter().enumerate() {
+            text += &format!(", {} = 0", self.next(number));
+            if level.range.is_some() {
+                text += &format!(", {} = 0", self.place(number));
+            }
         }
         if self.nest.is_sized {
             text += &format!(", {} = 0", self.stop());
         }
         text += "; ";
         let chunk = self.nest.chunk.as_deref().unwrap_or("0");
+        let number = levels.len() + if self.has_rows() { WITH_ROWS } else { 0 };
         let head = [
-            ("romp_levels", levels.len().to_string()),
+            ("romp_levels", number.to_string()),
             ("romp_chunk_size", self.long(chunk)),
             ("romp_is_traced", "0".to_owned()),
             ("romp_asked", "0".to_owned()),
@@ -139,6 +202,11 @@ impl LoopRecord<'_> {
                 text += &format!("{} = {value}; ", self.level_field(level, field));
             }
         }
+        if self.has_rows() {
+            for level in 0..levels.len() {
+                text += &self.row(level);
+            }
+        }
         let record = self.argument();
         text += &format!("{inner} = POMP_Chunks_begin({descriptor}, {record}); ");
         if self.nest.is_sized {
@@ -148,14 +216,35 @@ impl LoopRecord<'_> {
         text + &format!("{} = {step}; ", self.step())
     }
 
+    /// Sets the fields of a row in front of the loop.
+    fn row(&self, level: usize) -> String {
+        let field = |name: &str| self.field(&format!("romp_row[{level}].{name}"));
+        let Some(row) = &self.nest.levels[level].row else {
+            return format!("{} = 0; ", field("romp_outer"));
+        };
+        format!(
+            "{} = {}; {} = {}; {} = {}; ",
+            field("romp_outer"),
+            row.outer + 1,
+            field("romp_first_then_slope"),
+            self.value(level, &row.lower),
+            field("romp_bound_then_slope"),
+            self.value(level, &row.upper),
+        )
+    }
+
     /// The fields of a level that are set in front of the loop.
     fn bounds(&self, level: usize) -> [(&'static str, String); 4] {
         let head = &self.nest.levels[level];
         let sign = if head.is_down { '-' } else { '+' };
         let second = format!("({}) {sign} ({})", head.lower, head.step);
+        let bound = match head.range {
+            Some(_) => c_ranges::size(self.unique, &head.upper),
+            None => self.value(level, &head.upper),
+        };
         [
             ("romp_first", self.value(level, &head.lower)),
-            ("romp_bound", self.value(level, &head.upper)),
+            ("romp_bound", bound),
             ("romp_second_then_step", self.value(level, &second)),
             (
                 "romp_relation_then_count",
@@ -170,7 +259,7 @@ impl LoopRecord<'_> {
     pub(super) fn test(&self) -> String {
         let levels = &self.nest.levels;
         let inner = self.innermost();
-        let value = |level: usize| self.value(level, &levels[level].variable);
+        let value = |level: usize| self.now(level);
         let mut text = format!(" if ({}) {{ ", self.differs());
         for level in 0..levels.len() {
             text += &format!(
@@ -198,9 +287,8 @@ impl LoopRecord<'_> {
     /// The condition that a variable does not have its expected value, or that the chunk is
     /// over.
     fn differs(&self) -> String {
-        let levels = &self.nest.levels;
         let inner = self.innermost();
-        let value = |level: usize| self.value(level, &levels[level].variable);
+        let value = |level: usize| self.now(level);
         let asked = self.nest.is_asked_for.then(|| self.field("romp_asked"));
         if inner == 0 && !self.nest.is_sized && asked.is_none() {
             return format!("{} != {}", value(inner), self.next(inner));

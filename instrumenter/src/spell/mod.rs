@@ -4,6 +4,7 @@
 pub mod c;
 mod c_chunks;
 mod c_passing;
+mod c_ranges;
 mod c_regions;
 mod c_shapes;
 pub mod fortran;
@@ -27,6 +28,10 @@ pub trait Speller {
     fn directive(&self, edited: &[EditedDirective], edits: &mut EditSet);
     /// The new name of a called routine, and its first argument.
     fn call(&self, call: &CallEdit) -> (String, String);
+    /// Text around the ranges of loops over ranges.
+    fn ranges(&self) -> Vec<(usize, Order, String)> {
+        Vec::new()
+    }
     /// The text in front of the whole source.
     fn prologue(&self) -> String;
     /// The text behind the whole source.
@@ -105,6 +110,9 @@ pub fn apply(
         |a: &EditedDirective, b: &EditedDirective| a.range == b.range && a.only_if.is_some();
     for edited in plan.edited.chunk_by(alternatives) {
         speller.directive(edited, &mut edits);
+    }
+    for (at, order, added) in speller.ranges() {
+        edits.insert(at, order, added);
     }
     for call in &plan.calls {
         let (name, first_argument) = speller.call(call);

@@ -16,12 +16,17 @@ use super::thread::Thread;
 use crate::measure::trace::{Chunk, LoopRecord};
 use trace::replay::MOST_LEVELS;
 
+mod rows;
+
+use rows::{Row, Rows};
+
 /// What a record says of the loop as a whole; `struct romp_loop` of `pomp_lib.h` without its
 /// levels. Where the comment names nobody else, the library sets the field.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Head {
-    /// How many levels follow. The program sets it.
+    /// How many levels follow, plus [`WITH_ROWS`] if rows follow behind [`MOST_LEVELS`] levels. The
+    /// program sets it.
     levels: i64,
     /// The chunk size that the schedule clause asks for, 0 if none is known. The program sets it;
     /// the library corrects it.
@@ -62,24 +67,39 @@ pub(crate) struct Loop<'a> {
     head: &'a mut Head,
     /// At least one.
     levels: &'a mut [Level],
+    /// One for each level, or none at all if no bounds depend on a loop around them.
+    rows: &'a mut [Row],
 }
+
+/// Bounds of an inner loop depend on one around it.
+const WITH_ROWS: i64 = 1 << 8;
 
 impl<'a> Loop<'a> {
     /// The record at a place. None if the place is null.
     ///
     /// # Safety
-    /// The place is null or that of a record with as many levels as it says. Nobody else uses the
+    /// The place is null or that of a record with as many levels and rows as it says. Nobody else uses the
     /// record for the lifetime, which the caller chooses.
     #[inline(always)]
     pub(crate) unsafe fn at(place: *mut Head) -> Option<Self> {
         // SAFETY: as the caller promises. The levels are behind the head, not in it.
         unsafe {
-            let levels = usize::try_from(place.as_ref()?.levels).ok()?;
+            let levels = place.as_ref()?.levels;
+            let has_rows = levels & WITH_ROWS != 0;
+            let levels = usize::try_from(levels & !WITH_ROWS).ok()?;
             let levels = levels.clamp(1, MOST_LEVELS);
             let first = place.add(1).cast::<Level>();
+            let rows: &mut [Row] = match has_rows {
+                true => {
+                    let rows = first.add(MOST_LEVELS).cast::<Row>();
+                    std::slice::from_raw_parts_mut(rows, levels)
+                }
+                false => &mut [],
+            };
             Some(Self {
                 head: &mut *place,
                 levels: std::slice::from_raw_parts_mut(first, levels),
+                rows,
             })
         }
     }
@@ -95,27 +115,49 @@ impl Loop<'_> {
         self.innermost().second_then_step
     }
 
-    /// A value that the innermost variable never has.
+    /// A value that the innermost variable never has. Where its first value depends on a loop
+    /// around it, no other is in front of all first values.
     fn never(&self) -> i64 {
-        self.innermost().first.wrapping_sub(self.step())
+        match self.rows.is_empty() {
+            true => self.innermost().first.wrapping_sub(self.step()),
+            false => i64::MIN,
+        }
     }
 
     /// Computes the step and the number of iterations of each level from what the program has set.
-    /// Returns the number of all iterations, and a value that the innermost variable never has.
-    pub(crate) fn prepare(&mut self) -> (u64, i64) {
-        let mut count = 1u64;
-        for level in self.levels.iter_mut() {
+    /// Returns a value that the innermost variable never has.
+    pub(crate) fn prepare(&mut self) -> i64 {
+        let mut relations = [0; MOST_LEVELS];
+        for (level, kept) in self.levels.iter_mut().zip(&mut relations) {
             let (first, relation) = (level.first, level.relation_then_count);
+            *kept = relation;
             let step = step(first, level.second_then_step, relation);
             let iterations = iterations(first, level.bound, step, relation);
             level.second_then_step = step;
             level.relation_then_count = iterations.cast_signed();
-            count = count.saturating_mul(iterations);
         }
+        self.nest().prepare(relations);
         self.head.chunk_first = -1;
         self.head.asked = 0;
         self.head.latest = 0;
-        (count, self.never())
+        self.never()
+    }
+
+    fn nest(&mut self) -> Rows<'_> {
+        Rows {
+            levels: self.levels,
+            rows: self.rows,
+        }
+    }
+
+    /// The number of all iterations; none if counting them would take too long.
+    fn count(&mut self) -> Option<u64> {
+        if !self.rows.is_empty() {
+            return self.nest().all();
+        }
+        let counts = self.levels.iter();
+        let counts = counts.map(|level| level.relation_then_count.cast_unsigned());
+        Some(counts.fold(1, u64::saturating_mul))
     }
 
     /// Whether chunks are traced.
@@ -129,7 +171,10 @@ impl Loop<'_> {
     }
 
     /// The number of the iteration to which the values of the variables belong.
-    fn iteration(&self) -> i64 {
+    fn iteration(&mut self) -> i64 {
+        if !self.rows.is_empty() {
+            return self.nest().iteration();
+        }
         self.levels.iter().fold(0, |number, level| {
             let distance = level.value.wrapping_sub(level.first);
             let ahead = distance.checked_div(level.second_then_step).unwrap_or(0);
@@ -252,14 +297,18 @@ const GREATER: i64 = 2;
 const GREATER_OR_EQUAL: i64 = 3;
 const UNTIL: i64 = 5;
 
+/// The last value that a bound allows.
+fn last_allowed(upper: i128, sign: i128, relation: i64) -> i128 {
+    match relation {
+        LESS_OR_EQUAL | GREATER_OR_EQUAL | UNTIL => upper,
+        _ => upper - sign,
+    }
+}
+
 fn iterations(lower: i64, upper: i64, step: i64, relation: i64) -> u64 {
     let (lower, upper, step) = (i128::from(lower), i128::from(upper), i128::from(step));
     let sign = step.signum();
-    // The last value that is allowed.
-    let last = match relation {
-        LESS_OR_EQUAL | GREATER_OR_EQUAL | UNTIL => upper,
-        _ => upper - sign,
-    };
+    let last = last_allowed(upper, sign, relation);
     let distance = (last - lower) * sign;
     if distance < 0 {
         return 0;
@@ -273,12 +322,14 @@ impl Thread {
         &'static self,
         region: &'static Region,
         record: &mut Loop<'_>,
-        count: u64,
         at: u64,
     ) {
         if !self.trace.is_on() {
             return;
         }
+        let Some(count) = record.count() else {
+            return;
+        };
         let (how, size) = schedule(&region.descriptor, record.head.chunk_size);
         record.head.is_traced = 1;
         record.head.chunk_size = size;
@@ -306,6 +357,8 @@ impl Thread {
             chunk: u64::try_from(size).unwrap_or(0),
             count,
         };
+        // Bounds that depend on a loop around them are not one pair of numbers.
+        let inner = if record.rows.is_empty() { inner } else { &[] };
         for level in inner {
             // `prepare` has made these the step and the number of iterations.
             let (step, count) = (level.second_then_step, level.relation_then_count);
@@ -355,13 +408,14 @@ mod tests {
     };
 
     /// The memory of a record.
-    struct Memory(Head, Vec<Level>);
+    struct Memory(Head, Vec<Level>, Vec<Row>);
 
     impl Memory {
         fn record(&mut self) -> Loop<'_> {
             Loop {
                 head: &mut self.0,
                 levels: &mut self.1,
+                rows: &mut self.2,
             }
         }
     }
@@ -379,7 +433,7 @@ mod tests {
             relation_then_count: *relation,
             value: 0,
         });
-        Memory(head, levels.collect())
+        Memory(head, levels.collect(), Vec::new())
     }
 
     /// Programs were built with these places.
@@ -476,14 +530,15 @@ mod tests {
             ((i64::MIN, i64::MAX, i64::MIN + 1, LESS), u64::MAX),
         ] {
             let mut memory = memory(0, &[level]);
-            assert_eq!(memory.record().prepare().0, count, "{level:?}");
+            memory.record().prepare();
+            assert_eq!(memory.record().count(), Some(count), "{level:?}");
         }
     }
 
     /// Runs the iterations as an instrumented program does.
     fn run(memory: &mut Memory, executed: &[i64]) -> Vec<(u64, u64)> {
         let mut record = memory.record();
-        let (_, mut next) = record.prepare();
+        let mut next = record.prepare();
         let step = record.step();
         let (mut stop, mut chunks) = (next, Vec::new());
         let mut first = None;
@@ -518,7 +573,8 @@ mod tests {
     fn rows_of_collapsed_loops_are_one_chunk() {
         let mut memory = memory(0, &[(0, 3, 1, LESS), (0, 2, 1, LESS)]);
         let mut record = memory.record();
-        assert_eq!(record.prepare().0, 6);
+        record.prepare();
+        assert_eq!(record.count(), Some(6));
         let mut chunks = Vec::new();
         let mut next = -1;
         for (i, j) in [(0, 1), (1, 0), (1, 1), (2, 1)] {

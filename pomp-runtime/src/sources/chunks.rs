@@ -44,12 +44,12 @@ unsafe fn begin(
 ) -> (c_long, c_long) {
     // SAFETY: as the caller promises.
     let prepared = unsafe { place.with(|record| (record.prepare(), record.step())) };
-    let Some(((count, never), step)) = prepared else {
+    let Some((never, step)) = prepared else {
         return (0, 0);
     };
     passing_event_of(find, move |thread, region| {
         // SAFETY: as the caller promises.
-        unsafe { place.with(|record| thread.begin_chunks(region, record, count, now())) };
+        unsafe { place.with(|record| thread.begin_chunks(region, record, now())) };
     });
     // SAFETY: as the caller promises. The record stays where it is until the loop is over.
     unsafe {

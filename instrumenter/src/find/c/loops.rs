@@ -8,8 +8,9 @@ use std::rc::Rc;
 
 use super::brackets::Brackets;
 use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind};
+use super::rows;
 use super::{is_word, lexer, text_of};
-use crate::find::{Level, LoopNest, LoopReader, Relation};
+use crate::find::{Level, LoopNest, LoopReader, Relation, Row};
 use crate::openmp::Language;
 use crate::source::Source;
 
@@ -109,8 +110,7 @@ impl LoopReader for Loops<'_> {
         let mut has_braces = false;
         let mut head_end = begin;
         for depth in 0..levels {
-            let outer: Vec<&str> = nest.levels.iter().map(|l| l.variable.as_str()).collect();
-            let (level, behind) = self.head(at, &outer)?;
+            let (level, behind) = self.head(at, &nest.levels)?;
             nest.levels.push(level);
             at = behind;
             head_end = self.tokens[behind - 1].end();
@@ -144,32 +144,43 @@ impl LoopReader for Loops<'_> {
 
 impl Loops<'_> {
     /// A head, and the index behind it.
-    fn head(&self, at: usize, outer: &[&str]) -> Result<(Level, usize), String> {
+    fn head(&self, at: usize, outer: &[Level]) -> Result<(Level, usize), String> {
         if !self.word(at, "for") || !self.is(at + 1, b'(') {
             return Err("its loop is not a plain for".to_owned());
         }
         let close = self.closing(at + 1).ok_or("its head is not understood")?;
         let parts = self.parts(at + 2, close);
         let [init, test, change] = parts.as_slice() else {
-            let in_range = self.is_cxx && self.has_colon(at + 2, close);
-            return Err(match in_range {
-                true => "its loop goes over a range and has no variable that counts".to_owned(),
-                false => "its loop has no first value, test and step".to_owned(),
-            });
+            let colon = self
+                .colon(at + 2, close)
+                .filter(|_| self.is_cxx && parts.len() == 1);
+            let colon = colon.ok_or("its loop has no first value, test and step")?;
+            return Ok((self.over_range(colon, close, outer)?, close + 1));
         };
         let (variable, lower, may_be_object) = self.init(init)?;
         let (relation, upper) = self.test(test, &variable)?;
         let (step, is_down) = self.change(change, &variable)?;
         for expression in [lower, &upper, &step] {
             self.plain(expression)?;
-            let names = expression.iter().map(|token| text_of(self.text, token));
-            if names.into_iter().any(|name| outer.contains(&name.as_str())) {
-                return Err("the bounds of an inner loop depend on an outer one".to_owned());
-            }
         }
+        if rows::named(self.text, &step, outer).next().is_some() {
+            return Err("the step of an inner loop depends on an outer one".to_owned());
+        }
+        let row = rows::outer(self.text, [lower, &upper], outer)?;
+        // The expression where the loop around it has this value.
+        let at_value = |tokens: &[Token], value: fn(&Level) -> String| match row {
+            Some(index) => self.join_with(tokens, &outer[index].variable, &value(&outer[index])),
+            None => self.join(tokens),
+        };
         let level = Level {
-            lower: self.join(lower),
-            upper: self.join(&upper),
+            lower: at_value(lower, rows::first),
+            upper: at_value(&upper, rows::first),
+            row: row.map(|index| Row {
+                outer: index,
+                lower: at_value(lower, rows::second),
+                upper: at_value(&upper, rows::second),
+            }),
+            range: None,
             relation,
             step: if step.is_empty() {
                 "1".to_owned()
@@ -183,10 +194,38 @@ impl Loops<'_> {
         Ok((level, close + 1))
     }
 
-    /// Whether there is a single colon, as in the head of a range-based loop.
-    fn has_colon(&self, from: usize, close: usize) -> bool {
+    /// The head of a loop over a range. The range is an object that stays, so that it can be
+    /// looked at once more.
+    fn over_range(&self, colon: usize, close: usize, outer: &[Level]) -> Result<Level, String> {
+        let range = &self.tokens[colon + 1..close];
+        let (first, last) = (range.first(), range.last());
+        let (first, last) = first.zip(last).ok_or("its head is not understood")?;
+        let is_call = |pair: &[Token]| {
+            pair[0].kind == TokenKind::Identifier && pair[1].kind == TokenKind::Punctuation(b'(')
+        };
+        if self.plain(range).is_err() || range.windows(2).any(is_call) {
+            return Err("its loop goes over a range that may have side effects".to_owned());
+        }
+        if rows::named(self.text, range, outer).next().is_some() {
+            return Err("the range of an inner loop depends on an outer one".to_owned());
+        }
+        Ok(Level {
+            variable: text_of(self.text, &self.tokens[colon - 1]),
+            lower: "0".to_owned(),
+            upper: self.join(range),
+            relation: Relation::Less,
+            step: "1".to_owned(),
+            is_down: false,
+            may_be_object: false,
+            row: None,
+            range: Some(first.start()..last.end()),
+        })
+    }
+
+    /// The single colon in the head of a loop over a range.
+    fn colon(&self, from: usize, close: usize) -> Option<usize> {
         let colon = |at: usize| self.is(at, b':');
-        (from..close).any(|at| colon(at) && !colon(at + 1) && !colon(at - 1))
+        (from + 1..close).find(|at| colon(*at) && !colon(at + 1) && !colon(at - 1))
     }
 
     /// The parts of a head between semicolons.
@@ -338,13 +377,19 @@ impl Loops<'_> {
     }
 
     fn join(&self, tokens: &[Token]) -> String {
+        self.join_with(tokens, "", "")
+    }
+
+    /// The text, with a value in the place of a name.
+    fn join_with(&self, tokens: &[Token], name: &str, value: &str) -> String {
         let mut text = String::new();
         let mut end = None;
         for token in tokens {
             if end.is_some_and(|end| end != token.start()) {
                 text.push(' ');
             }
-            text.push_str(&text_of(self.text, token));
+            let word = text_of(self.text, token);
+            text.push_str(if word == name { value } else { &word });
             end = Some(token.end());
         }
         text

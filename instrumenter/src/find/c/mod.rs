@@ -29,6 +29,7 @@ mod mentions;
 mod places;
 pub(crate) mod preprocessed;
 mod raw_directive;
+mod rows;
 pub mod scan;
 mod sections;
 mod tree;

@@ -178,6 +178,8 @@ fn level(view: &View, line: &Logical, statement: &Statement) -> Result<Level, St
         step: step.map_or_else(|| "1".to_owned(), |step| join(line, step)),
         is_down: false,
         may_be_object: false,
+        row: None,
+        range: None,
         variable,
     })
 }
