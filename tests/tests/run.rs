@@ -6,6 +6,8 @@
 
 #[path = "run/program_folder.rs"]
 mod program_folder;
+#[path = "run/reductions.rs"]
+mod reductions;
 #[path = "run/starts.rs"]
 mod starts;
 

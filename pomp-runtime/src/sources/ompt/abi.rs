@@ -64,6 +64,7 @@ pub(super) mod sync {
     pub(in crate::sources::ompt) const BARRIER: c_int = 1;
     pub(in crate::sources::ompt) const BARRIER_IMPLICIT: c_int = 2;
     pub(in crate::sources::ompt) const BARRIER_EXPLICIT: c_int = 3;
+    pub(in crate::sources::ompt) const BARRIER_IMPLEMENTATION: c_int = 4;
     pub(in crate::sources::ompt) const TASKWAIT: c_int = 5;
     pub(in crate::sources::ompt) const TASKGROUP: c_int = 6;
     pub(in crate::sources::ompt) const IMPLICIT_WORKSHARE: c_int = 8;

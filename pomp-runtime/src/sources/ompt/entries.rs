@@ -45,7 +45,7 @@ macro_rules! for_llvm_entries {
             __kmpc_critical(CRITICAL) __kmpc_critical_with_hint(CRITICAL) __kmpc_ordered(ORDERED)
             __kmpc_barrier(BARRIER) __kmpc_cancel_barrier(BARRIER) __kmpc_barrier_master(BARRIER)
             __kmpc_barrier_master_nowait(BARRIER)
-            __kmpc_reduce(BARRIER) __kmpc_reduce_nowait(BARRIER) __kmpc_flush(FLUSH)
+            __kmpc_reduce(NOTHING) __kmpc_reduce_nowait(NOTHING) __kmpc_flush(FLUSH)
             __kmpc_omp_task(TASK) __kmpc_omp_task_with_deps(TASK)
             __kmpc_omp_task_begin_if0(TASK)
             __kmpc_taskloop(TASKLOOP) __kmpc_taskloop_5(TASKLOOP)

@@ -16,7 +16,9 @@ use super::outlived::{critical_ends, end_is_reported, entries_report_ends, order
 use super::places::{region, region_or_unknown};
 use super::stated;
 use super::tasks;
-use super::tell::{Address, MEMBER, PUT_OFF, PutOff, catch_up, open, tell, tell_at, tell_open};
+use super::tell::{
+    Address, MEMBER, PUT_OFF, PutOff, Wait, catch_up, open, tell, tell_at, tell_open,
+};
 use crate::measure::clock::now;
 use crate::measure::frame::Role;
 use crate::measure::handed_out;
@@ -164,13 +166,74 @@ unsafe extern "C" fn implicit_task(
     });
 }
 
-/// The part of a member ends.
+/// The part of a member ends. If the runtime had it wait before, that wait belongs to the barrier
+/// behind all parts.
 fn end_member() {
     event_of(
         |thread| open(thread, |role, _| matches!(role, Role::Member | Role::Fork)),
         |thread, region| {
+            let waited = wait_before_end();
             catch_up(thread);
-            thread.end_member(region, now());
+            thread.end_member(region, now().saturating_sub(waited));
+        },
+    );
+}
+
+/// How long the thread has waited in the runtime since its latest work, in ticks. A construct whose
+/// end was put off ends before that wait.
+fn wait_before_end() -> u64 {
+    match PUT_OFF.get() {
+        Some(put_off) if let Wait::IsOver(since) = put_off.wait => {
+            PUT_OFF.set(Some(PutOff {
+                at: since,
+                wait: Wait::None,
+                ..put_off
+            }));
+            put_off.at.saturating_sub(since)
+        }
+        _ => 0,
+    }
+}
+
+/// The runtime has a member wait for its own purposes.
+fn own_barrier(begins: bool) {
+    let put_off = PUT_OFF.get();
+    if begins {
+        let nothing = PutOff {
+            construct: None,
+            at: 0,
+            is_noted: false,
+            wait: Wait::None,
+        };
+        let put_off = put_off.unwrap_or(nothing);
+        let since = match put_off.wait {
+            Wait::None | Wait::IsReported => now(),
+            Wait::Lasts(since) | Wait::IsOver(since) => since,
+        };
+        let wait = Wait::Lasts(since);
+        return PUT_OFF.set(Some(PutOff { wait, ..put_off }));
+    }
+    if let Some(put_off) = put_off
+        && let Wait::Lasts(since) = put_off.wait
+    {
+        let (at, wait) = (now(), Wait::IsOver(since));
+        return PUT_OFF.set(Some(PutOff {
+            at,
+            wait,
+            ..put_off
+        }));
+    }
+    // A task was executed, so the construct is in its barrier already.
+    event_of(
+        |thread| thread.top()?.region().filter(|_| is_in_barrier(thread)),
+        |_, region| {
+            let exit = Event::behind_barrier(region.kind);
+            PUT_OFF.set(exit.map(|exit| PutOff {
+                construct: Some((region, exit)),
+                at: now(),
+                is_noted: false,
+                wait: Wait::IsReported,
+            }));
         },
     );
 }
@@ -193,6 +256,7 @@ unsafe extern "C" fn sync_region(
         sync::BARRIER | sync::BARRIER_EXPLICIT => {
             wait(RegionKind::Barrier, Event::BarrierEnter, Event::BarrierExit);
         }
+        sync::BARRIER_IMPLEMENTATION => own_barrier(begins),
         sync::IMPLICIT_WORKSHARE => end_of_workshare(begins),
         sync::IMPLICIT_PARALLEL => end_of_parallel(begins, task),
         // Runtimes that do not tell them apart: the last has no place in the program.
@@ -214,7 +278,7 @@ unsafe extern "C" fn sync_region(
 /// Whether an implicit barrier is the one after the parts of all members. The compiler calls the
 /// barrier at the end of a construct, and such a call is noted where the construct's own was.
 fn is_last(begins: bool, parallel: Data) -> bool {
-    match PUT_OFF.get() {
+    match PUT_OFF.get().filter(|it| it.construct.is_some()) {
         None => begins || parallel.is_null(),
         Some(PutOff { is_noted, .. }) => {
             begins && is_noted && !stated::noted().reports(RegionKind::Barrier)
@@ -235,10 +299,19 @@ fn end_of_parallel(begins: bool, task: Data) {
 /// barrier. So when the barrier ends, only the stack tells to which construct it belongs.
 fn end_of_workshare(begins: bool) {
     if begins {
-        if let Some(PutOff { region, .. }) = PUT_OFF.take() {
+        let put_off = PUT_OFF.take();
+        if let Some((put_off, (region, _))) = put_off.and_then(|it| Some((it, it.construct?))) {
+            let since = match put_off.wait {
+                Wait::None => None,
+                Wait::Lasts(since) | Wait::IsOver(since) => Some(since),
+                Wait::IsReported => return,
+            };
             event_of(
                 |_| Some(region),
-                |thread, region| on_event(Event::ImplicitBarrierEnter, thread, region),
+                |thread, region| {
+                    let at = || since.unwrap_or_else(now);
+                    thread.on_event(Event::ImplicitBarrierEnter, region, at);
+                },
             );
         }
         return;
@@ -365,10 +438,10 @@ fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event], exi
             }
             let is_noted = IS_NOTED.get();
             PUT_OFF.set(Some(PutOff {
-                region,
-                exit,
+                construct: Some((region, exit)),
                 at,
                 is_noted,
+                wait: Wait::None,
             }));
         },
     );

@@ -21,14 +21,29 @@ pub(super) type Address = *const c_void;
 /// The value that is kept for the implicit task of a member that has not ended its part.
 pub(super) const MEMBER: u64 = 2;
 
-/// The end of a worksharing construct that was put off.
+/// The end of a worksharing construct that was put off; or, without a construct, that a member
+/// waits in the runtime before its part ends.
 #[derive(Clone, Copy)]
 pub(super) struct PutOff {
-    pub(super) region: &'static Region,
-    pub(super) exit: Event,
+    /// The construct, and the event of its end.
+    pub(super) construct: Option<(&'static Region, Event)>,
     pub(super) at: u64,
     /// Whether the call that began it was noted (`stated`).
     pub(super) is_noted: bool,
+    pub(super) wait: Wait,
+}
+
+/// The runtime's own wait behind the work of a construct: a barrier in which it combines the parts
+/// of a reduction, or hands out the values of `copyprivate`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    None,
+    /// It began at this time, and lasts.
+    Lasts(u64),
+    /// It began at this time, and ended when the construct did.
+    IsOver(u64),
+    /// It is over, and its begin has been reported: a task was executed meanwhile.
+    IsReported,
 }
 
 thread_local! {
@@ -38,11 +53,35 @@ thread_local! {
 /// Reports the end that was put off, with the time at which it happened.
 #[inline(always)]
 pub(in crate::sources) fn catch_up(thread: &'static Thread) {
-    if let Some(PutOff {
-        region, exit, at, ..
-    }) = PUT_OFF.take()
-    {
-        thread.on_event(exit, region, || at);
+    if let Some(put_off) = PUT_OFF.take() {
+        put_off.report(thread);
+    }
+}
+
+impl PutOff {
+    #[inline(always)]
+    fn report(self, thread: &'static Thread) {
+        let Some((region, exit)) = self.construct else {
+            return;
+        };
+        if self.wait != Wait::None && self.report_wait(thread, region) {
+            return;
+        }
+        thread.on_event(exit, region, || self.at);
+    }
+
+    /// Reports the wait. Returns whether it lasts.
+    #[cold]
+    #[inline(never)]
+    fn report_wait(self, thread: &'static Thread, region: &'static Region) -> bool {
+        if let Wait::Lasts(since) | Wait::IsOver(since) = self.wait {
+            thread.on_event(Event::ImplicitBarrierEnter, region, || since);
+        }
+        let lasts = matches!(self.wait, Wait::Lasts(_));
+        if !lasts {
+            thread.on_event(Event::ImplicitBarrierExit, region, || self.at);
+        }
+        lasts
     }
 }
 

@@ -1,0 +1,45 @@
+//! Waits at the end of constructs with a reduction. LLVM's runtime has a larger team (more than four
+//! threads) wait in a barrier of its own, before the construct ends.
+
+use profile::region_kind::RegionKind as K;
+
+use super::{ProgramFolder, rows_of};
+
+#[test]
+fn who_waits_for_the_last_part_of_a_reduction_does_not_work() {
+    let folder = ProgramFolder::new();
+    for compiler in ["gcc", "clang"] {
+        let fixture = "run/reduction_waits.c";
+        folder.build(compiler, fixture, &["-O1", "-g"], "app");
+        let romp = format!("romp:{compiler}");
+        folder.build(&romp, fixture, &["-O1", "-g"], "built");
+        for threads in ["4", "8"] {
+            let settings = [("OMP_NUM_THREADS", threads), ("ROMP_DISABLE", "atomic")];
+            let of_app = folder.romp_run(&["./app"], &settings);
+            let of_built = folder
+                .command(&["./built"])
+                .envs(settings)
+                .output()
+                .unwrap();
+            for (ran, name) in [(of_app, "app"), (of_built, "built")] {
+                assert_eq!(ran.stdout, b"1\n", "{ran:?}");
+                let profile = folder.profile(name);
+                for (kind, line) in [(K::ParallelLoop, 31), (K::Loop, 36), (K::Parallel, 40)] {
+                    let is_it =
+                        |of: &profile::model::Region| (of.kind, of.begin[0]) == (kind, line);
+                    let others = rows_of(&profile, is_it)
+                        .filter(|row| !profile.threads[row.thread].to_string().ends_with(">0"));
+                    let (mut work, mut wait) = (0, 0);
+                    for row in others {
+                        work += row.body.ns;
+                        wait += row.ibarr.ns;
+                    }
+                    assert!(
+                        wait > work,
+                        "{compiler}, {name}, {threads} threads, line {line}: {wait} ns after {work} ns"
+                    );
+                }
+            }
+        }
+    }
+}
