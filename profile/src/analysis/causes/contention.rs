@@ -31,6 +31,11 @@ const UPDATE_NS: f64 = 4.0;
 /// measured only where the probes take longer than the update (Fortran).
 const ONE_OTHER_NS: f64 = 5.0;
 
+/// The time of an update of one of many variables, in nanoseconds, if no other thread needs the
+/// variable. Between two probes, the update waits until its cache line comes from a slower cache.
+/// Without measurement, other work goes on meanwhile.
+const OF_MANY_NS: f64 = 20.0;
+
 /// For an ordered region whose turns cannot come sooner.
 const ORDERED_ONLY: &str = "Do only what must happen in order in the ordered part, and the rest \
                             before it.";
@@ -98,11 +103,12 @@ fn cause(
 }
 
 /// The elapsed time that the run saves without the atomic updates, in nanoseconds. `measured`
-/// is the time of the updates in the measured run. In a run without measurement, a processor
-/// does other work until the cache line arrives, or makes several updates before another
-/// processor takes the line. Between two probes it can do neither. So the model assumes that
-/// waiting for one other thread takes half as long without measurement, at most
-/// [`ONE_OTHER_NS`], and that waiting for further threads stays.
+/// is the time of the updates in the measured run.
+///
+/// Three or more processors always have one that waits for the variable, so an update takes as
+/// long as in the measured run. Of two processors, one makes several updates before the other one
+/// takes the cache line. Between two probes it can't. So the model assumes that waiting for one
+/// other processor takes half as long without measurement, at most [`ONE_OTHER_NS`].
 fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f64 {
     let overheads = facts.overheads;
     let processors = match facts.profile.run.processors {
@@ -110,17 +116,22 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
         processors => overheads.threads.min(processors.into()),
     };
     let at_once = (processors as f64).max(1.0);
-    let updates = column_sum(facts, regions, Quantity::ExecCount);
+    let updates = column_sum(facts, regions, Quantity::ExecCount) as f64 / at_once;
     // Updates keep a processor. So their elapsed time is their thread time, divided among the
     // processors, if there are fewer of them than threads.
     let measured = measured as f64 * (overheads.threads as f64 / at_once);
-    let alone = (updates as f64 * UPDATE_NS / at_once).min(measured);
-    let each_other = match at_once - 1.0 {
-        others if others >= 1.0 => (measured - alone) / others,
-        _ => return alone,
-    };
-    let one_other = (each_other / 2.0).min(updates as f64 * ONE_OTHER_NS / at_once);
-    alone + one_other + each_other * (at_once - 2.0)
+    let of_one = |region: &usize| facts.profile.regions[*region].variable.is_some();
+    if !regions.iter().all(of_one) {
+        return (measured - updates * OF_MANY_NS).max(0.0);
+    }
+    if at_once > 2.0 {
+        return measured;
+    }
+    let alone = (updates * UPDATE_NS).min(measured);
+    match at_once > 1.0 {
+        true => alone + ((measured - alone) / 2.0).min(updates * ONE_OTHER_NS),
+        false => alone,
+    }
 }
 
 /// The most that can be won: the wait, and the time spent inside.

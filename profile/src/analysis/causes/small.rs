@@ -24,12 +24,17 @@ const JOINED: f64 = 0.5;
 /// still makes a team of one thread (measured: libgomp 350, libomp 400).
 const SERIAL_TEAM: f64 = 350.0;
 
-/// The time that a thread needs to get its iterations, in nanoseconds. It is part of a body,
-/// but a serial region does not need it (measured with libomp: 350, for a static schedule).
-const HANDING_OUT: f64 = 300.0;
+/// The least and the most time that a thread needs to get its iterations and data, in
+/// nanoseconds. It is part of a body, but a serial region does not need it (measured with
+/// libomp, for a static schedule: 350 on two processors, 500 to 900 on four and more).
+const HANDING_OUT: [f64; 2] = [300.0, 1000.0];
+
+/// What a body needs to get its iterations and data, as a part of what its team costs. Both are
+/// mostly waits for cache lines (measured on 16 cores, two to eight threads: 0.16 to 0.6).
+pub(super) const OF_TEAM: f64 = 0.35;
 
 /// The least part of a body that counts as the user's work.
-const LEAST_WORK: f64 = 0.25;
+const LEAST_WORK: f64 = 0.2;
 
 /// A parallel region, with the sums over its instances.
 struct Region {
@@ -48,10 +53,23 @@ impl Region {
     /// The elapsed time that is won if an `if` clause keeps the region serial. `measuring` is
     /// the elapsed time that its events took.
     fn won_by_if(&self, measuring: f64) -> f64 {
-        let handing_out = HANDING_OUT * (self.instances * self.members) as f64;
-        let work = (self.useful - handing_out).max(LEAST_WORK * self.useful);
-        self.wall - measuring - work - SERIAL_TEAM * self.instances as f64
+        self.wall - measuring - self.work() - SERIAL_TEAM * self.instances as f64
     }
+
+    /// The user's work in all bodies.
+    fn work(&self) -> f64 {
+        let bodies = self.instances * self.members;
+        let team = self.wall - self.useful / self.members.max(1) as f64;
+        let each = OF_TEAM * team / self.instances.max(1) as f64;
+        without_overhead(self.useful, bodies, each)
+    }
+}
+
+/// The user's work in so many bodies, in nanoseconds, if threads were busy for `useful`
+/// nanoseconds, and each body needed this `overhead`.
+pub(super) fn without_overhead(useful: f64, bodies: u64, overhead: f64) -> f64 {
+    let [least, most] = HANDING_OUT;
+    (useful - overhead.clamp(least, most) * bodies as f64).max(LEAST_WORK * useful)
 }
 
 const ONE_REGION: &str = "Put one parallel region around the loop that repeats it, or join it with \
@@ -145,15 +163,16 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     let (mut instances, mut wall, mut useful, mut paid) = (0, 0.0, 0.0, 0.0);
     for (region, taken) in &small {
         let lost = super::sum(taken);
-        // In every instance, at most three pairs of events are on the critical path.
+        // In every instance, at most three pairs of events are on the critical path. The members
+        // of a team have their events at the same time.
         let timed = facts.dilation.map_or(0, |it| it.pairs_of(region.region));
-        let pairs = timed.min(3 * region.instances);
+        let pairs = (timed / region.members.max(1)).min(3 * region.instances);
         let measuring = pair_cost * pairs as f64;
-        let serial = region.wall - region.useful;
-        let team = serial.max(lost.likely) - measuring;
+        let members = region.members.max(1) as f64;
+        let team = (region.wall - region.useful / members).max(lost.likely) - measuring;
         let likely = match stay_regions {
             true => region.won_by_if(measuring).max(JOINED * team),
-            false => team,
+            false => region.wall - region.work() / members - measuring,
         };
         let likely = likely.max(0.0);
         amount += Amount {

@@ -3,7 +3,7 @@
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
-use super::small::{COSTS, SMALL};
+use super::small::{COSTS, OF_TEAM, SMALL, without_overhead};
 use super::{Cause, Facts, Kind};
 use crate::analysis::words::{count, time};
 use crate::columns::Quantity;
@@ -71,17 +71,18 @@ fn construct(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Construct> {
 
 fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
     let first = small.first()?;
+    let elapsed = facts.elapsed_by_region();
     let mut amount = Amount::default();
     for it in small {
-        let Amount {
-            lost,
-            likely,
-            upper,
-        } = it.entry.amount;
+        let Amount { lost, upper, .. } = it.entry.amount;
+        let barrier = it.entry.amount.lost as f64 / it.executions as f64;
+        let work = without_overhead(it.work as f64, it.executions, OF_TEAM * barrier);
+        let members = (it.executions / it.times.max(1)).max(1);
+        let likely = elapsed[it.entry.region] - work / members as f64;
         amount += Amount {
             lost: (lost as f64 * it.part) as u64,
-            likely: likely * it.part,
-            upper,
+            likely,
+            upper: upper.max(likely),
         };
     }
     let regions = small.iter().map(|it| it.entry.region).collect();
