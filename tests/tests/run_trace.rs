@@ -167,9 +167,12 @@ impl Listener for Loops<'_> {
     }
 }
 
-/// The loops of a folder's trace, in the order in which they began: how each is shared out, its
-/// chunks, and the thread of each iteration, as the program prints it.
-fn loops(folder: &ProgramFolder) -> Vec<(LoopInstance, Vec<(u64, u64)>, String)> {
+/// How a loop is shared out, its chunks (the first iteration and the number of iterations), and the
+/// thread of each iteration, as the program prints it.
+type TracedLoop = (LoopInstance, Vec<(u64, u64)>, String);
+
+/// The loops of a folder's trace, in the order in which they began.
+fn loops(folder: &ProgramFolder) -> Vec<TracedLoop> {
     let trace = Trace::open(&folder.path(TRACE)).unwrap();
     let findings = check(&trace).unwrap();
     assert_eq!(findings.described, Vec::<String>::new());
@@ -237,7 +240,7 @@ fn chunks_are_seen_where_the_runtime_hands_them_out() {
         );
         let ran = folder.command(&["./app"]).envs(CHUNKS).output().unwrap();
         assert!(ran.status.success(), "{ran:?}");
-        let fixed = |loops: Vec<(LoopInstance, Vec<(u64, u64)>, String)>| -> Vec<_> {
+        let fixed = |loops: Vec<TracedLoop>| -> Vec<_> {
             let is_fixed =
                 |kind| kind == Kind::Dynamic || kind == Kind::Static && compiler != "gcc";
             let fixed = loops.into_iter().filter(|it| is_fixed(it.0.how.kind));

@@ -311,13 +311,14 @@ impl<'p> Tree<'p> {
         let mut slots = Slots::new(threads);
         // Children first, since the sums of a `section` are passed on to its parent.
         for here in (0..self.nodes.len()).rev() {
-            if self.nodes[here].children.is_empty() {
-                continue;
-            }
             let (before, after) = self.nodes.split_at_mut(here + 1);
             let Some(parent) = before.last_mut() else {
                 continue;
             };
+            if parent.children.is_empty() {
+                parent.fill_unseen_sections();
+                continue;
+            }
             slots.start();
             let only_members = parent.kind.is_parallel();
             for (index, row) in parent.rows.iter().enumerate() {
@@ -337,14 +338,7 @@ impl<'p> Tree<'p> {
                 }
             }
             parent.nested = nested;
-        }
-        for node in &mut self.nodes {
-            if matches!(
-                node.kind,
-                RegionKind::Sections | RegionKind::ParallelSections
-            ) {
-                node.fill_unseen_sections();
-            }
+            parent.fill_unseen_sections();
         }
     }
 }
@@ -353,7 +347,11 @@ impl TreeNode<'_> {
     /// Of a construct with sections: if no section was seen, all that the barrier leaves was spent
     /// in sections. LLVM's runtime does not report them (`romp run`).
     fn fill_unseen_sections(&mut self) {
-        if self.nested.iter().any(|of| of.sections.count > 0) {
+        let has_sections = matches!(
+            self.kind,
+            RegionKind::Sections | RegionKind::ParallelSections
+        );
+        if !has_sections || self.nested.iter().any(|of| of.sections.count > 0) {
             return;
         }
         self.nested.resize(self.rows.len(), Nested::default());
