@@ -67,17 +67,10 @@ impl Sample {
         ((self.half_interval() + timing_of(None).1) * passed as f64) as u64
     }
 
-    /// The estimated time of `passed` instances of a node that were passed over.
-    pub(crate) fn of_passed(&self, node: &Node, passed: u64) -> Passed {
-        let weights = self.weights.get();
-        if weights < 1.0 {
-            return Passed::default();
-        }
-        let (timing, timing_error) = timing_of(node.region().map(|region| region.kind));
-        let timed_parts = match node.parts().len() {
-            1 => 1,
-            several => several - 1,
-        };
+    /// The estimated ticks of an instance of a node that is passed over, and of its parts.
+    fn mean_of_passed(&self, node: &Node) -> [f64; PARTS] {
+        let weights = self.weights.get().max(1.0);
+        let (timing, _) = timing_of(node.region().map(|region| region.kind));
         let main = PseudoRegion::Main as usize;
         let mut mean = [0.0; PARTS];
         for part in node.parts().iter().map(|part| *part as usize) {
@@ -86,12 +79,37 @@ impl Sample {
         if node.parts().len() > 1 {
             mean[main] = mean.iter().sum::<f64>() - mean[main];
         }
-        let number = passed as f64;
         if is_of_one_variable(node) {
             mean[main] = mean[main].max((CONTENDED * ticks_of_update()) as f64);
         }
+        mean
+    }
+
+    /// So many instances of a node were passed over within an interval in ticks. They took no
+    /// longer than that. If an interval is much longer than expected, the thread did something else
+    /// in it.
+    pub(super) fn add_interval(&self, node: &Node, passed: u64, interval: u64) {
+        const MUCH_LONGER: f64 = 2.0;
+        let mean = self.mean_of_passed(node)[PseudoRegion::Main as usize];
+        let most = MUCH_LONGER * mean * passed as f64;
+        self.between.add(interval.min(most as u64));
+    }
+
+    /// The estimated time of `passed` instances of a node that were passed over.
+    pub(crate) fn of_passed(&self, node: &Node, passed: u64) -> Passed {
+        if self.weights.get() < 1.0 {
+            return Passed::default();
+        }
+        let (_, timing_error) = timing_of(node.region().map(|region| region.kind));
+        let timed_parts = match node.parts().len() {
+            1 => 1,
+            several => several - 1,
+        };
+        let mean = self.mean_of_passed(node);
+        let number = passed as f64;
         let most = self.between.get() as f64;
-        let share = (most / (mean[main] * number).max(1.0)).min(1.0);
+        let whole = mean[PseudoRegion::Main as usize] * number;
+        let share = (most / whole.max(1.0)).min(1.0);
         // More instances make the statistical error smaller, but not the error of timing.
         let error = self.half_interval() + timing_error * timed_parts as f64;
         Passed {

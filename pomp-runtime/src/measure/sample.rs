@@ -26,8 +26,8 @@ pub(crate) struct Sample {
     /// Instances that were passed over: all of them, and those since the last timed one.
     all_passed: SharedU64,
     pub(super) passed: SharedU64,
-    /// When the last timed instance ended; and the ticks between timed instances, summed over those
-    /// intervals in which some instances were passed over.
+    /// When the last timed instance ended; and the most ticks that instances which were passed over
+    /// can have taken, summed over the intervals between timed instances.
     pub(super) last: SharedU64,
     pub(super) between: SharedU64,
     /// How many were timed.

@@ -214,7 +214,7 @@ impl Thread {
         sample.last.set(at);
         let weight = sample.weight.get().max(1);
         if weight > 1 {
-            sample.between.add(start.saturating_sub(before));
+            sample.add_interval(node, weight - 1, start.saturating_sub(before));
         }
         if sample.drawn.get() >= TIMED_FIRST {
             self.arm(node, at.wrapping_sub(before) / weight);

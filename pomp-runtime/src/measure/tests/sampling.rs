@@ -550,3 +550,39 @@ fn intervals_hold_the_true_time() {
         assert!(held >= 0.8, "{spread}: {held}");
     }
 }
+
+/// A thread looks again and again whether another one has gone on, and then works for a while.
+/// Timing makes a look longer than it is, so the looks seem to fill the time of the work, too.
+#[test]
+fn looks_do_not_take_the_time_in_which_a_thread_works() {
+    const READ: u64 = 20;
+    const LOOK: u64 = 10;
+    let t = sampled_thread();
+    let atomic = region("atomic", 1);
+    let clock = std::cell::Cell::new(10_u64);
+    let goes_on = |ticks| clock.set(clock.get() + ticks);
+    let look = |event: Event| {
+        let is_passed = t.knows_place_for(|| Some(atomic))
+            && t.passes_over(event.action(), atomic.kind, || Some(atomic));
+        if !is_passed {
+            let read = || {
+                goes_on(READ);
+                clock.get()
+            };
+            t.enter(|t| t.on_event(event, atomic, read));
+        }
+    };
+    let mut looked = 0;
+    for _ in 0..10 {
+        for _ in 0..100_000 {
+            look(AtomicEnter);
+            goes_on(LOOK);
+            look(AtomicExit);
+        }
+        looked += 100_000 * LOOK;
+        goes_on(2 * 100_000 * LOOK);
+    }
+    let row = row(&profile_at(clock.get(), &[t], &[atomic]), "atomic");
+    let ns = row.main.ns;
+    assert!(ns >= looked / 2 && ns <= 2 * looked, "{ns} of {looked}");
+}
