@@ -78,38 +78,60 @@ fn a_loop_s_record_is_the_header_s() {
             ],
         ),
     ];
-    let path = tests::fixture::fixtures().join("trace/listing.c");
-    let source = Source {
-        name: "listing.c".into(),
-        language: Source::language_of(&path),
-        text: std::fs::read(&path).unwrap(),
-        layout: Source::layout_of(&path),
-        undefined: instrumenter::source::UndefinedMacros::new(),
-    };
-    let options = Options {
-        unique: "u".into(),
-        chunks: true,
-        ..Options::default()
-    };
-    let mut text = String::from_utf8(instrument(&source, &options).text().to_vec()).unwrap();
-    text += &format!("#include \"{}\"\n", include("pomp_lib.h").display());
-    for (ours, theirs, fields) in PAIRS {
-        let sizes = format!("sizeof(struct {ours}) == sizeof(struct {theirs})");
-        let offset = |of: &str, field: &str| format!("__builtin_offsetof(struct {of}, {field})");
-        let offsets = fields.iter().map(|field| {
-            let theirs = offset(theirs, &format!("romp_{field}"));
-            format!("{} == {theirs}", offset(ours, field))
-        });
-        for condition in offsets.chain([sizes]) {
-            text += &format!("_Static_assert({condition}, \"{ours}\");\n");
+    const ROW: (&str, &str, &[&str]) = (
+        "romp_loop_row",
+        "romp_row_u",
+        &["outer", "first_then_slope", "bound_then_slope"],
+    );
+    // Only with triangles does the text declare rows, which are the end of a loop's record.
+    for (fixture, has_rows) in [("trace/listing.c", false), ("trace/rows.c", true)] {
+        let path = tests::fixture::fixtures().join(fixture);
+        let source = Source {
+            name: "listing.c".into(),
+            language: Source::language_of(&path),
+            text: std::fs::read(&path).unwrap(),
+            layout: Source::layout_of(&path),
+            undefined: instrumenter::source::UndefinedMacros::new(),
+        };
+        let options = Options {
+            unique: "u".into(),
+            chunks: true,
+            ..Options::default()
+        };
+        let whole = String::from_utf8(instrument(&source, &options).text().to_vec()).unwrap();
+        let is_record = |line: &&str| {
+            line.starts_with("struct romp_loop") || line.starts_with("struct romp_row")
+        };
+        let records: Vec<&str> = whole.lines().filter(is_record).collect();
+        let header = include("pomp_lib.h");
+        let mut text = format!(
+            "#include \"{}\"\n{}\n",
+            header.display(),
+            records.join("\n")
+        );
+        for (ours, theirs, fields) in PAIRS.iter().chain(has_rows.then_some(&ROW)) {
+            let offset =
+                |of: &str, field: &str| format!("__builtin_offsetof(struct {of}, {field})");
+            let ours_bytes = match *ours == "romp_loop" && !has_rows {
+                true => offset(ours, "row"),
+                false => format!("sizeof(struct {ours})"),
+            };
+            let sizes = format!("{ours_bytes} == sizeof(struct {theirs})");
+            let offsets = fields.iter().map(|field| {
+                let theirs = offset(theirs, &format!("romp_{field}"));
+                format!("{} == {theirs}", offset(ours, field))
+            });
+            for condition in offsets.chain([sizes]) {
+                text += &format!("_Static_assert({condition}, \"{ours}\");\n");
+            }
         }
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("text.c");
+        std::fs::write(&file, text).unwrap();
+        let mut compiler = Command::new("cc");
+        let accepted = compiler.args(["-fsyntax-only", "-fopenmp"]).arg(file);
+        assert!(accepted.status().unwrap().success(), "{fixture}");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("text.c");
-    std::fs::write(&file, text).unwrap();
-    let mut compiler = Command::new("cc");
-    let accepted = compiler.args(["-fsyntax-only", "-fopenmp"]).arg(file);
-    assert!(accepted.status().unwrap().success());
 }
 
 /// A macro of C that lists something, in lines of less than 100 characters.
