@@ -255,6 +255,22 @@ fn chunks_are_seen_where_the_runtime_hands_them_out() {
     }
 }
 
+/// A thread that leaves a loop by `cancel` stays in its team.
+#[test]
+fn a_loop_behind_a_cancelled_one_belongs_to_the_same_team() {
+    let mut settings = CHUNKS.to_vec();
+    settings.push(("OMP_CANCELLATION", "true"));
+    for compiler in COMPILERS {
+        let folder = ProgramFolder::new();
+        folder.build(compiler, "run/cancelled.c", &["-O1", "-g"], "app");
+        let ran = folder.romp_run(&["./app"], &settings);
+        assert_eq!(ran.stdout, b"16 1\n", "{ran:?}");
+        // The trace is checked when it is read.
+        let second = loops(&folder).into_iter().filter(|it| it.0.count == 16);
+        assert_eq!(second.count(), 1, "{compiler}");
+    }
+}
+
 /// Loops in teams of other loops keep their chunks apart.
 #[test]
 fn chunks_of_loops_within_each_other_are_told_apart() {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::super::boundary::event_of;
+use super::super::boundary::{event_of, thread_event};
 use super::super::pomp::on_event;
 use super::abi::{self, BEGIN, Data, END, event, mutex, sync, work};
 use super::chunks;
@@ -22,6 +22,7 @@ use super::tell::{
 use crate::measure::clock::now;
 use crate::measure::frame::Role;
 use crate::measure::handed_out;
+use crate::measure::region::Region;
 use crate::measure::team_record::Team;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -161,7 +162,7 @@ unsafe extern "C" fn implicit_task(
     if size > WIDEST.load(Ordering::Relaxed) {
         WIDEST.fetch_max(size, Ordering::Relaxed);
     }
-    super::super::boundary::thread_event(|thread| {
+    thread_event(|thread| {
         thread.begin_member(team, index, || size, now);
     });
 }
@@ -278,12 +279,23 @@ unsafe extern "C" fn sync_region(
 /// Whether an implicit barrier is the one after the parts of all members. The compiler calls the
 /// barrier at the end of a construct, and such a call is noted where the construct's own was.
 fn is_last(begins: bool, parallel: Data) -> bool {
+    let is_called = || stated::noted().reports(RegionKind::Barrier);
     match PUT_OFF.get().filter(|it| it.construct.is_some()) {
-        None => begins || parallel.is_null(),
-        Some(PutOff { is_noted, .. }) => {
-            begins && is_noted && !stated::noted().reports(RegionKind::Barrier)
-        }
+        None if begins => !is_called() || left_by_cancel().is_none(),
+        None => parallel.is_null(),
+        Some(PutOff { is_noted, .. }) => begins && is_noted && !is_called(),
     }
+}
+
+/// The worksharing construct on top of the stack. The runtime does not report its end if the thread
+/// leaves it by `cancel`.
+fn left_by_cancel() -> Option<&'static Region> {
+    thread_event(|thread| {
+        let top = thread.top().filter(|top| top.role().is_construct())?;
+        let region = top.region()?;
+        Event::behind_barrier(region.kind).map(|_| region)
+    })
+    .flatten()
 }
 
 /// The barrier after the parts of all members.
@@ -300,12 +312,14 @@ fn end_of_parallel(begins: bool, task: Data) {
 fn end_of_workshare(begins: bool) {
     if begins {
         let put_off = PUT_OFF.take();
-        if let Some((put_off, (region, _))) = put_off.and_then(|it| Some((it, it.construct?))) {
-            let since = match put_off.wait {
-                Wait::None => None,
-                Wait::Lasts(since) | Wait::IsOver(since) => Some(since),
-                Wait::IsReported => return,
-            };
+        let since = match put_off.map_or(Wait::None, |it| it.wait) {
+            Wait::None => None,
+            Wait::Lasts(since) | Wait::IsOver(since) => Some(since),
+            Wait::IsReported => return,
+        };
+        let construct = put_off.and_then(|it| it.construct);
+        let region = construct.map(|(region, _)| region);
+        if let Some(region) = region.or_else(left_by_cancel) {
             event_of(
                 |_| Some(region),
                 |thread, region| {
