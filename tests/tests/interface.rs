@@ -49,6 +49,27 @@ fn the_header_declares_each_function_and_no_other() {
     }
 }
 
+/// The lines of a fixture's instrumented text that declare the record of a loop.
+fn records_of(fixture: &str) -> Vec<String> {
+    let path = tests::fixture::fixtures().join(fixture);
+    let source = Source {
+        name: "listing.c".into(),
+        language: Source::language_of(&path),
+        text: std::fs::read(&path).unwrap(),
+        layout: Source::layout_of(&path),
+        undefined: instrumenter::source::UndefinedMacros::new(),
+    };
+    let options = Options {
+        unique: "u".into(),
+        chunks: true,
+        ..Options::default()
+    };
+    let text = String::from_utf8(instrument(&source, &options).text().to_vec()).unwrap();
+    let is_record =
+        |line: &&str| line.starts_with("struct romp_loop") || line.starts_with("struct romp_row");
+    text.lines().filter(is_record).map(str::to_owned).collect()
+}
+
 /// Instrumented text declares the record of a loop itself, under names that no macro of the user
 /// changes.
 #[test]
@@ -85,24 +106,7 @@ fn a_loop_s_record_is_the_header_s() {
     );
     // Only with triangles does the text declare rows, which are the end of a loop's record.
     for (fixture, has_rows) in [("trace/listing.c", false), ("trace/rows.c", true)] {
-        let path = tests::fixture::fixtures().join(fixture);
-        let source = Source {
-            name: "listing.c".into(),
-            language: Source::language_of(&path),
-            text: std::fs::read(&path).unwrap(),
-            layout: Source::layout_of(&path),
-            undefined: instrumenter::source::UndefinedMacros::new(),
-        };
-        let options = Options {
-            unique: "u".into(),
-            chunks: true,
-            ..Options::default()
-        };
-        let whole = String::from_utf8(instrument(&source, &options).text().to_vec()).unwrap();
-        let is_record = |line: &&str| {
-            line.starts_with("struct romp_loop") || line.starts_with("struct romp_row")
-        };
-        let records: Vec<&str> = whole.lines().filter(is_record).collect();
+        let records = records_of(fixture);
         let header = include("pomp_lib.h");
         let mut text = format!(
             "#include \"{}\"\n{}\n",
