@@ -18,29 +18,12 @@ extern "C" fn romp_run_sees_chunks() {
     uninstrumented::sees_chunks();
 }
 
-/// Calls a shape with the words of the call and the address to which it returns, as `stubs` does.
-macro_rules! call {
-    ($shape:expr) => {
-        naked_asm!(
-            ".cfi_startproc",
-            "push r11",
-            ".cfi_adjust_cfa_offset 8",
-            "call {shape}",
-            "pop r11",
-            ".cfi_adjust_cfa_offset -8",
-            "ret",
-            ".cfi_endproc",
-            shape = sym $shape,
-        )
-    };
-}
-
 macro_rules! gomp {
     ($($name:ident)+) => {$(
         #[unsafe(export_name = concat!("romp_run_", stringify!($name)))]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
-            call!(gomp::request::<{ Request::$name as usize }>)
+            call_shape!(gomp::request::<{ Request::$name as usize }>)
         }
     )+};
 }
@@ -58,7 +41,7 @@ macro_rules! llvm_entry {
         #[unsafe(export_name = concat!("romp_run_", stringify!($name)))]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
-            call!(request::<$value, { Chunks::$name as usize }>)
+            call_shape!(request::<$value, { Chunks::$name as usize }>)
         }
     };
     // Shows the words of the call, and goes on as the entry in `llvm`. That one can't be called by

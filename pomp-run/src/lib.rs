@@ -10,6 +10,24 @@
 #![cfg(target_arch = "x86_64")]
 #![allow(non_snake_case)] // The names are others'.
 
+// A shape gets the six words in registers unchanged. On the stack it gets a word that aligns the
+// stack, then the address to which the call returns, and then the words that the caller put there.
+macro_rules! call_shape {
+    ($($shape:tt)+) => {
+        naked_asm!(
+            ".cfi_startproc",
+            "push r11",
+            ".cfi_adjust_cfa_offset 8",
+            "call {shape}",
+            "pop r11",
+            ".cfi_adjust_cfa_offset -8",
+            "ret",
+            ".cfi_endproc",
+            shape = sym $($shape)+,
+        )
+    };
+}
+
 mod chunks;
 mod llvm;
 
@@ -19,24 +37,12 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use pomp::gomp::{self, entries};
 use pomp::{ompt, uninstrumented};
 
-// A shape gets the six words in registers unchanged. On the stack it gets a word that aligns the
-// stack, then the address to which the call returns, and then the words that the caller put there.
 macro_rules! stubs {
     ($($name:ident: $shape:ident($($row:tt)*);)+) => {$(
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
-            naked_asm!(
-                ".cfi_startproc",
-                "push r11",
-                ".cfi_adjust_cfa_offset 8",
-                "call {shape}",
-                "pop r11",
-                ".cfi_adjust_cfa_offset -8",
-                "ret",
-                ".cfi_endproc",
-                shape = sym gomp::$shape::<entries::$name>,
-            )
+            call_shape!(gomp::$shape::<entries::$name>)
         }
     )+};
 }

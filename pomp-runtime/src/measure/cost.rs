@@ -67,21 +67,18 @@ pub(super) fn ticks_of_empty_instance() -> u64 {
             return 0;
         };
         let ends = [Event::FlushEnter, Event::FlushExit];
-        let attempts = (0..ATTEMPTS).map(|_| {
-            let each = (0..PAIRS).map(|_| {
-                let [start, end] = ends.map(|event| {
-                    let at = Cell::new(0);
-                    thread.on_event(event, region, || {
-                        at.set(clock::now_in_order());
-                        at.get()
-                    });
+        let instances = least_sum(|_| {
+            let [start, end] = ends.map(|event| {
+                let at = Cell::new(0);
+                thread.on_event(event, region, || {
+                    at.set(clock::now_in_order());
                     at.get()
                 });
-                end.wrapping_sub(start)
+                at.get()
             });
-            each.sum::<u64>()
+            end.wrapping_sub(start)
         });
-        attempts.min().unwrap_or(0) / PAIRS
+        instances / PAIRS
     })
 }
 
@@ -137,6 +134,12 @@ fn least(mut pair: impl FnMut()) -> u64 {
     attempts.min().unwrap_or(0)
 }
 
+/// The least sum of [`ATTEMPTS`] attempts at [`PAIRS`] times that are given one by one, in ticks.
+fn least_sum(time: impl Fn(u64) -> u64) -> u64 {
+    let attempts = (0..ATTEMPTS).map(|_| (0..PAIRS).map(&time).sum());
+    attempts.min().unwrap_or(0)
+}
+
 fn ticks_of_pairs() -> Option<u64> {
     let (thread, region) = calibrated()?;
     Some(least(|| {
@@ -156,19 +159,16 @@ fn find_ticks_of_timed_event() -> u64 {
     let Some((thread, region)) = calibrated() else {
         return 0;
     };
-    let attempts = (0..ATTEMPTS).map(|_| {
-        let each = (0..PAIRS).map(|number| {
-            let event = match number % 2 {
-                0 => Event::FlushEnter,
-                _ => Event::FlushExit,
-            };
-            let start = clock::now();
-            thread.on_event(event, region, clock::now);
-            clock::now().wrapping_sub(start)
-        });
-        each.sum::<u64>()
+    let events = least_sum(|number| {
+        let event = match number % 2 {
+            0 => Event::FlushEnter,
+            _ => Event::FlushExit,
+        };
+        let start = clock::now();
+        thread.on_event(event, region, clock::now);
+        clock::now().wrapping_sub(start)
     });
-    attempts.min().unwrap_or(0) / PAIRS
+    events / PAIRS
 }
 
 /// The constructs that are passed over are shorter than a read of the clock. Most of them are

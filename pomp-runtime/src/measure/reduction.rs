@@ -12,9 +12,9 @@ use super::region::Region;
 use super::thread::Thread;
 
 impl Thread {
-    /// The thread began at this time to combine its part of a reduction, and has returned.
-    /// `has_combined` says whether the runtime left the rest to this thread. In a barrier that
-    /// happens to the thread that forked the team. Other threads to which it happens had no barrier.
+    /// The runtime's call that combines the parts of a reduction began at this time, and has
+    /// returned. `has_combined` says whether the runtime left the rest to this thread. If members
+    /// met in a barrier, the runtime leaves it to the thread that forked the team, and to no other.
     pub(crate) fn has_given_its_part(&'static self, since: u64, has_combined: bool) {
         let Some(top) = self.top() else { return };
         let has_forked = || {
@@ -22,9 +22,7 @@ impl Thread {
             below.is_some_and(|below| below.role() == Role::Fork)
         };
         let is_of_reduction = top.within() == PseudoRegion::Body as u8
-            && top
-                .region()
-                .is_some_and(|region| region.descriptor.other.contains_key("hasReduction"));
+            && top.region().is_some_and(Region::has_reduction);
         // A task that the thread executed while it waited had a frame above.
         let was_in_task = top.above().is_some_and(|above| above.start() >= since);
         if is_of_reduction && !was_in_task && (!has_combined || has_forked()) {
@@ -32,10 +30,10 @@ impl Thread {
         }
     }
 
-    /// The time at which the work of the construct on top ended, if the thread has waited for other
-    /// parts of its reduction since then; else `now`.
+    /// The time at which the wait at the end of the construct on top began: that of the wait for
+    /// other parts of its reduction, if there was one; else `now`.
     #[inline(always)]
-    pub(super) fn end_of_work(&self, now: impl Fn() -> u64) -> u64 {
+    pub(super) fn begin_of_wait(&self, now: impl Fn() -> u64) -> u64 {
         match self.has_waited_since.get() {
             0 => now(),
             since => self.end_of_reduction(since).unwrap_or_else(now),

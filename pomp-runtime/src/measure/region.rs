@@ -63,6 +63,11 @@ impl Region {
         )
     }
 
+    /// A construct with a `reduction` clause.
+    pub(super) fn has_reduction(&self) -> bool {
+        self.descriptor.other.contains_key("hasReduction")
+    }
+
     /// A parallel region whose implicit barrier has no events of its own. An instrumenter that puts
     /// its own barrier in front of that one reports it before any member ends.
     #[inline(always)]

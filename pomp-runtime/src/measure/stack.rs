@@ -55,7 +55,7 @@ impl Thread {
                 if event == Event::ImplicitBarrierEnter {
                     region.tells_barrier();
                 }
-                self.act(event.action(), region, || self.end_of_work(&now));
+                self.act(event.action(), region, || self.begin_of_wait(&now));
                 self.arrive();
             }
             Event::TaskEnd => {
@@ -115,7 +115,7 @@ impl Thread {
                 if self.has_waited_since.get() != 0 {
                     self.separate_wait(region);
                 }
-                self.close_work(region, self.end_of_work(now));
+                self.close_work(region, self.begin_of_wait(now));
             }
         }
     }

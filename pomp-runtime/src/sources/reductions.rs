@@ -1,6 +1,7 @@
 //! The functions by which a thread begins to combine its part of a reduction with those of
 //! the others, as compilers call them where a construct ends without a barrier of its own. A
-//! collector may ask for the state meanwhile.
+//! collector may ask for the state meanwhile. LLVM's runtime may have the thread wait in the call for
+//! the other parts; that wait belongs to the construct's barrier (`measure::reduction`).
 //!
 //! Our functions are weak definitions of the runtimes' names, like those in `chunk_requests`.
 //! There is none for the end of a reduction: only the runtime defines `GOMP_atomic_end`, so that a
@@ -27,15 +28,16 @@ fn told<R>(begin: impl FnOnce() -> R) -> R {
 /// Combines the thread's part, and notes since when the thread may have waited for other parts.
 #[inline(always)]
 fn noted(combine: impl FnOnce() -> c_int) -> c_int {
-    /// Another thread combines the parts, or there was one instruction for each variable.
+    // What LLVM's runtime returns where another thread combines the parts, and where this one adds
+    // its part by an atomic update of each variable.
     const NOTHING_LEFT: c_int = 0;
-    const BY_INSTRUCTIONS: c_int = 2;
+    const BY_UPDATES: c_int = 2;
     if state::is_off() {
         return combine();
     }
     let since = clock::now();
     let left = told(combine);
-    if left != BY_INSTRUCTIONS {
+    if left != BY_UPDATES {
         thread_event(|thread| thread.has_given_its_part(since, left != NOTHING_LEFT));
     }
     left

@@ -159,10 +159,8 @@ impl Thread {
     /// lack this function: only linked programs have the event source that calls it.
     #[cfg(not(test))]
     pub(crate) fn begin_reduction(&self) {
-        let top = self.top().filter(|top| {
-            let region = top.region();
-            region.is_some_and(|region| region.descriptor.other.contains_key("hasReduction"))
-        });
+        let top = self.top();
+        let top = top.filter(|top| top.region().is_some_and(|region| region.has_reduction()));
         if let Some(top) = top {
             let [start, phase] = &self.waits.reducing;
             phase.set(top.phase() as u64);

@@ -56,11 +56,19 @@ impl Region {
         self.wall - measuring - self.work() - SERIAL_TEAM * self.instances as f64
     }
 
+    /// The elapsed time less the mean work of a member.
+    fn beside_work(&self) -> f64 {
+        self.wall - self.useful / self.width()
+    }
+
+    fn width(&self) -> f64 {
+        self.members.max(1) as f64
+    }
+
     /// The user's work in all bodies.
     fn work(&self) -> f64 {
         let bodies = self.instances * self.members;
-        let team = self.wall - self.useful / self.members.max(1) as f64;
-        let each = OF_TEAM * team / self.instances.max(1) as f64;
+        let each = OF_TEAM * self.beside_work() / self.instances.max(1) as f64;
         without_overhead(self.useful, bodies, each)
     }
 }
@@ -168,17 +176,16 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         let timed = facts.dilation.map_or(0, |it| it.pairs_of(region.region));
         let pairs = (timed / region.members.max(1)).min(3 * region.instances);
         let measuring = pair_cost * pairs as f64;
-        let members = region.members.max(1) as f64;
-        let team = (region.wall - region.useful / members).max(lost.likely) - measuring;
+        let team = region.beside_work().max(lost.likely) - measuring;
         let likely = match stay_regions {
             true => region.won_by_if(measuring).max(JOINED * team),
-            false => region.wall - region.work() / members - measuring,
+            false => region.wall - region.work() / region.width() - measuring,
         };
         let likely = likely.max(0.0);
         amount += Amount {
             lost: lost.lost,
             likely,
-            upper: region.wall - region.useful / region.members.max(1) as f64,
+            upper: region.beside_work(),
         };
         instances += region.instances;
         wall += region.wall;
