@@ -302,7 +302,9 @@ fn events_cost_what_they_were_calibrated_to() {
     // The fork, two bodies; and for each thread the loop and its barrier, whose
     // body has no events but is a row's part here: 3 + 6.
     assert_eq!(dilation.pairs, 9);
-    assert_eq!(dilation.cost.ns, 9_000_000);
+    // The other member waits for the fork and the join.
+    assert_eq!(dilation.waited_ns, 1_000_000);
+    assert_eq!(dilation.cost.ns, 10_000_000);
 }
 
 /// A profile with all lists beside its tree.

@@ -1,14 +1,15 @@
 //! The cost of the measurement itself: the number of events times their calibrated cost.
 //!
 //! A pair of events is an enter and its exit. The cost was calibrated in a loop that does
-//! nothing else, so it is the least that a pair can cost.
+//! nothing else, so it is the least that a pair can cost. While a thread records the begin and the
+//! end of a team, the other members wait, so these events cost the time of all members.
 
 use std::cmp::Reverse;
 
 use super::Share;
-use super::tree::Tree;
+use super::tree::{Tree, TreeNode};
 use crate::columns::occupied;
-use crate::model::Profile;
+use crate::model::{Profile, Row};
 use crate::order;
 use crate::region_kind::RegionKind;
 
@@ -104,6 +105,24 @@ impl Sum {
     }
 }
 
+/// The mean number of threads in the teams of a parallel region, without the thread that forked;
+/// 0 for other constructs.
+fn others_of_team(node: &TreeNode<'_>) -> f64 {
+    let count = |number: fn(&Row) -> u64| node.rows().map(|row| number(row.row)).sum::<u64>();
+    let teams = count(|row| row.seq().count);
+    let members = count(|row| row.main.count) as f64;
+    match node.kind.is_parallel() && teams > 0 {
+        true => (members / teams as f64 - 1.0).max(0.0),
+        false => 0.0,
+    }
+}
+
+/// For how long so many other members waited while a thread recorded the begins and the ends of its
+/// teams, in picoseconds.
+fn delay_of_others_ps(pair_cost_ps: u64, row: &Row, others: f64) -> u128 {
+    (row.seq().count as f64 * pair_cost_ps as f64 * others) as u128
+}
+
 /// None if the cost of an event is not known.
 pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -> Option<Dilation> {
     let run = &profile.run;
@@ -113,7 +132,11 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
     let mut sums = vec![Sum::default(); profile.regions.len()];
     for node in &tree.nodes {
         let sum = &mut sums[node.region];
+        let others = others_of_team(node);
         for row in node.rows() {
+            let delay_ps = delay_of_others_ps(run.pair_cost_ps, row.row, others);
+            sum.cost_ps += delay_ps;
+            sum.waited_ps += delay_ps;
             sum.pairs += row.row.pairs(node.kind);
             sum.passed += row.row.passed_pairs(node.kind);
             sum.cost_ps += run.measuring_ps(row.row, node.kind);
