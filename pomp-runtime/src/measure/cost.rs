@@ -27,7 +27,9 @@ const PAIRS: u64 = 100;
 pub(crate) fn of_pair(scale: Scale) -> u64 {
     static TICKS: OnceLock<Option<u64>> = OnceLock::new();
     let ticks = TICKS.get_or_init(ticks_of_pairs).unwrap_or(0);
-    let extra = 2 * own_time::extra_ticks_of_all(ticks_of_timed_event());
+    let all = thread::all();
+    let events = all.iter().map(|thread| &thread.own_time);
+    let extra = 2 * own_time::extra_ticks_of(events, ticks_of_timed_event());
     scale.to_ns((ticks + extra * PAIRS) * 1000) / PAIRS
 }
 

@@ -5,7 +5,6 @@
 
 use super::clock;
 use super::shared::SharedU64;
-use super::thread;
 
 /// One of this many events of a thread is timed.
 const EACH: u64 = 64;
@@ -78,15 +77,10 @@ impl OwnTime {
     }
 }
 
-/// As `OwnTime::extra_ticks`, in all threads.
-pub(super) fn extra_ticks_of_all(calm: u64) -> u64 {
-    let all = thread::all();
-    let of_all = |number: fn(&OwnTime) -> u64| all.iter().map(|one| number(&one.own_time)).sum();
-    extra_ticks(
-        calm,
-        of_all(|own| own.ticks.get()),
-        of_all(|own| own.events.get()),
-    )
+/// As `OwnTime::extra_ticks`, of the events of several threads together.
+pub(super) fn extra_ticks_of<'a>(all: impl Iterator<Item = &'a OwnTime> + Clone, calm: u64) -> u64 {
+    let ticks = all.clone().map(|own| own.ticks.get()).sum();
+    extra_ticks(calm, ticks, all.map(|own| own.events.get()).sum())
 }
 
 fn extra_ticks(calm: u64, ticks: u64, events: u64) -> u64 {
