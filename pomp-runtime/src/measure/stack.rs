@@ -253,7 +253,8 @@ impl Thread {
     #[cold]
     #[inline(never)]
     fn close_outer(&'static self, region: &'static Region, at: u64) {
-        if let Some(frame) = self.uncover(region, false, at) {
+        let deep = self.top().filter(|top| top.is(Role::Recursive, region));
+        if let Some(frame) = deep.or_else(|| self.uncover(region, false, at)) {
             self.close_any_construct(frame, at);
         }
     }
