@@ -7,13 +7,13 @@
  * place when the program is linked. When the program starts, each function looks for the function
  * of its name in the shared libraries. It calls that function, or does nothing where there is none;
  * a lock routine then calls OpenMP's. If a library has only the functions of OPARI 1, Romp's own
- * functions, which say more, call these. Programs that are built with --chunks need the
- * whole library. */
+ * functions, which say more, call these. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <limits.h>
 #include <string.h>
 
-/* Functions take up to three words, one takes four, and return one or none. All words are passed on
+/* Functions take up to three words, two take more, and return one or none. All words are passed on
  * unchanged, on every machine that Romp knows. */
 typedef long call(long, long, long);
 #define WEAK __attribute__((weak))
@@ -51,8 +51,8 @@ typedef long call(long, long, long);
 #define FUNCTIONS(X) \
   EVENTS(X) X(Parallel_fork, parallel_fork) X(Parallel_begin, parallel_begin) \
   X(Parallel_end, parallel_end) X(Parallel_join, parallel_join) X(Task_begin, task_begin) \
-  X(Task_create, task_create) X(Task_execute, task_execute) X(Init, init) \
-  X(Finalize, finalize) X(On, on) X(Off, off)
+  X(Task_create, task_create) X(Task_execute, task_execute) X(Chunk_begin, chunk_begin) \
+  X(Chunks_end, chunks_end) X(Init, init) X(Finalize, finalize) X(On, on) X(Off, off)
 
 /* The subroutines of Fortran, each with all its names. */
 #define SUBROUTINES(X) \
@@ -136,6 +136,48 @@ WEAK long POMP_Implicit_barrier_leave(long region, long b, long c)
   return 0;
 }
 
+/* The record of a loop, as in pomp_lib.h. */
+struct record {
+  long levels, others[7];
+  struct { long first, bound, second_then_step, relation_then_count, value; } level[4];
+};
+
+/* Makes the step of the innermost loop, so that the program calls POMP_Chunk_begin only where
+ * iterations do not follow one another. */
+static long step_of(struct record *record)
+{
+  int innermost = (record->levels & 255) - 1; /* The other bits say what follows the levels. */
+  long *step = &record->level[innermost].second_then_step;
+  return *step -= record->level[innermost].first;
+}
+
+/* The iterations of a loop begin. The innermost variable never has this value. */
+#define NEVER LONG_MIN
+static call *real_chunks;
+WEAK long POMP_Chunks_begin(long region, long record, long c)
+{
+  if (real_chunks)
+    return real_chunks(region, record, c);
+  step_of((struct record *)record);
+  return NEVER;
+}
+
+static long (*realf_chunks)(long, long, long *, long *, long *, long);
+WEAK long pompf_chunks_begin_(long text, long record, long *next, long *stop, long *step,
+                              long length)
+{
+  if (realf_chunks)
+    return realf_chunks(text, record, next, stop, step, length);
+  *next = *stop = NEVER;
+  *step = step_of((struct record *)record);
+  return 0;
+}
+WEAK long pompf_chunks_begin__(long text, long record, long *next, long *stop, long *step,
+                               long length)
+{
+  return pompf_chunks_begin_(text, record, next, stop, step, length);
+}
+
 /* POMP_Set_lock and its like are OPARI 1's: they call OpenMP's routine themselves. */
 #define X(name, routine) \
   extern call omp_##routine WEAK, omp_##routine##_ WEAK, POMP_##name WEAK; \
@@ -204,6 +246,9 @@ __attribute__((constructor(101))) static void find(void)
 {
   real_leave = found("POMP_Implicit_barrier_leave");
   real_table = (long (*)(long, long, long, long))dlsym(RTLD_NEXT, "POMP_Register_table");
+  real_chunks = found("POMP_Chunks_begin");
+  realf_chunks = (long (*)(long, long, long *, long *, long *, long))dlsym(
+      RTLD_NEXT, "pompf_chunks_begin_");
 #define X(name, fortran) real_##name = found("POMP_" #name);
   FUNCTIONS(X)
 #undef X

@@ -29,16 +29,21 @@ const OTHERS: &[&str] = &[
     "Chunks_end", "Atomic_enter_or_pass", "Flush_enter_or_pass",
 ];
 
-#[test]
-fn the_header_declares_each_function_and_no_other() {
-    let header = std::fs::read_to_string(include("pomp_lib.h")).unwrap();
-    let declared: BTreeSet<&str> = header
+/// The functions of the header, without their prefix.
+fn declared(header: &str) -> BTreeSet<&str> {
+    header
         .split("POMP_")
         .skip(1)
         .filter_map(|rest| rest.split_once('('))
         .map(|(name, _)| name)
         .filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_'))
-        .collect();
+        .collect()
+}
+
+#[test]
+fn the_header_declares_each_function_and_no_other() {
+    let header = std::fs::read_to_string(include("pomp_lib.h")).unwrap();
+    let declared = declared(&header);
     let events = FUNCTIONS.iter().map(|(_, _, event)| event.name());
     let locks = ROUTINES.iter().map(|routine| routine.wrapper);
     let expected: BTreeSet<&str> = events.chain(locks).chain(OTHERS.iter().copied()).collect();
@@ -47,6 +52,33 @@ fn the_header_declares_each_function_and_no_other() {
         let prototype = format!("extern void {name}(struct ompregdescr *) ROMP_NOTHROW;\n");
         assert!(header.contains(&prototype), "{prototype}");
     }
+}
+
+/// A program that calls every function links with the stand-ins alone.
+#[test]
+fn every_function_of_the_header_has_a_stand_in() {
+    let path = include("pomp_lib.h");
+    let header = std::fs::read_to_string(&path).unwrap();
+    let names = declared(&header);
+    let names = names.iter();
+    let addresses: Vec<String> = names
+        .map(|name| format!("(void (*)(void))POMP_{name}"))
+        .collect();
+    let text = format!(
+        "#include \"{}\"\nvoid (*volatile all[])(void) = {{ {} }};\n\
+         int main(void) {{ return !all[0]; }}\n",
+        path.display(),
+        addresses.join(", ")
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("all.c");
+    std::fs::write(&source, text).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler
+        .args(["-fopenmp", "-o"])
+        .arg(folder.path().join("all"));
+    compiler.args([source, include("pomp_rest.c")]).arg("-ldl");
+    assert!(compiler.status().unwrap().success());
 }
 
 /// The lines of a fixture's instrumented text that declare the record of a loop.
