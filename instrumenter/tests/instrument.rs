@@ -107,10 +107,14 @@ fn statements_are_not_broken_where_every_column_counts() {
 
 /// The text that is written for a source with the given name.
 fn rewritten(name: &str, source: &str) -> String {
+    rewritten_with(&[], name, source)
+}
+
+fn rewritten_with(options: &[&str], name: &str, source: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), source).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_romp"));
-    command.args(["instrument", name]);
+    command.arg("instrument").args(options).arg(name);
     let output = command.current_dir(folder.path()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
@@ -140,4 +144,26 @@ fn pomp_s_own_directives_stand_only_where_calls_may() {
     }
     let outside = rewritten("b.f90", "!$pomp inst on\nprogram p\nend program\n");
     assert!(!outside.contains("POMPF_On"), "{outside}");
+}
+
+/// Some compilers take such loops. In front of the loop, the inner bounds are those of no row.
+#[test]
+fn fortran_s_loops_with_bounds_that_depend_on_one_another_have_no_chunks() {
+    for (bounds, is_traced) in [
+        ("2, n", true),
+        ("i, n", false),
+        ("1, 2 * I - 1, 2", false),
+        ("n, i, -1", false),
+        ("1, n, i", false),
+    ] {
+        let text = format!(
+            "      subroutine s(n, k)\n      integer :: i, j, k, n\n!$omp do collapse(2)\n\
+             \x20     do i = 1, n\n      do j = {bounds}\n      k = k + j\n\
+             \x20     end do\n      end do\n      end subroutine\n"
+        );
+        for name in ["a.f90", "a.f"] {
+            let text = rewritten_with(&["--chunks"], name, &text);
+            assert_eq!(text.contains("POMPF_Chunks_begin"), is_traced, "{text}");
+        }
+    }
 }
