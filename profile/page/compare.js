@@ -14,10 +14,21 @@ const SHOWN = [
   ["all", "also what is noise"],
 ];
 
+/** What is said of something that is only on one side. */
+const ONE_SIDED = /** @type {Record<string, string>} */ ({ new: "only now", vanished: "only before" });
+
+/**
+ * @typedef {object} Place see html/comparison.rs
+ * @property {number | null} index
+ * @property {string} words
+ * @property {string} status
+ * @property {string | null} edit
+ */
+
 /**
  * @typedef {object} Change see html/comparison.rs
  * @property {string} what
- * @property {{index: number | null, words: string, status: string} | null} region
+ * @property {Place | null} region
  * @property {string} [status]
  * @property {number[]} before the median and its interval, in ns
  * @property {number[]} after
@@ -38,7 +49,7 @@ export class CompareView {
 
   show() {
     showChoice(this.choice);
-    const { verdict, notes, before, program, causes, regions, left_out: left } = this.model.comparison;
+    const { verdict, notes, before, program, causes, regions, left_out: left, one_sided: oneSided } = this.model.comparison;
     const names = this.model.others.map((/** @type {any} */ other) => `${other.application} of ${other.start}`).join(", ");
     const isAll = stateOf("d", "changes") === "all";
     /** @type {Change[]} */
@@ -46,22 +57,32 @@ export class CompareView {
     const listed = wanted.slice(0, MOST_COMPARED);
     const more = wanted.length - listed.length + (isAll ? left : 0);
     const quiet = regions.length - regions.filter((/** @type {Change} */ one) => !one.noise).length;
+    // It is said once for all times of a region how its directive was edited.
+    const isFirst = (/** @type {Change} */ one) => listed.find(({ region }) => region?.words === one.region?.words) === one;
     fill(this.body,
       h("p", { class: "verdict" }, sentence(verdict)),
       h("p", {}, `Before: ${names}. ${before.runs > 1 ? "The median of the runs, and the interval of it." : ""}`),
       notes.map((/** @type {string} */ note) => h("p", { class: "note" }, sentence(note))),
       this.table("The whole program", "What", program, (one) => one.what),
-      causes.length > 0 ? this.table("What there is to win", "Cause", causes, (one) => [one.what, one.status === "both" ? "" : ` (${one.status})`]) : null,
+      causes.length > 0 ? this.table("What there is to win", "Cause", causes, (one) => [one.what, one.status && one.status in ONE_SIDED ? ` (${ONE_SIDED[one.status]})` : ""]) : null,
       isAll || quiet === 0 ? null : h("p", { class: "said" }, `${counted(quiet, "time")} of regions changed no more than noise.`),
-      listed.length > 0 ? this.table("Thread times of regions, largest change first", "Region", listed, (one) => [this.region(one), `, ${one.what}`]) : null,
-      more > 0 ? h("p", { class: "said" }, `${counted(more, "further time")} changed less.`) : null);
+      listed.length > 0 ? this.table("Thread times of regions, largest change first", "Region", listed, (one) => [this.region(one.region), `, ${one.what}`, one.region?.edit && isFirst(one) ? h("div", { class: "said" }, one.region.edit) : ""]) : null,
+      more > 0 ? h("p", { class: "said" }, `${counted(more, "further time")} changed less.`) : null,
+      oneSided.length > 0 ? this.oneSided(oneSided) : null);
   }
 
-  /** @param {Change} change */
-  region({ region }) {
+  /** @param {{region: Place, time: number[]}[]} constructs */
+  oneSided(constructs) {
+    const rows = constructs.slice(0, MOST_COMPARED).map(({ region, time: of }) => [this.region(region), ONE_SIDED[region.status], sampleOf(of)]);
+    const more = constructs.length - rows.length;
+    return [table("Constructs that are only in one of the programs", ["Construct", "Where", "Thread time, with what is called"], rows),
+      more > 0 ? h("p", { class: "said" }, `There are ${counted(more, "further construct")}.`) : null];
+  }
+
+  /** @param {Place | null} region */
+  region(region) {
     if (!region) return "";
-    const status = region.status === "both" ? "" : ` (${region.status})`;
-    return [region.index === null ? region.words : regionLink(this.model, region.index), status];
+    return region.index === null ? region.words : regionLink(this.model, region.index);
   }
 
   /**
@@ -73,7 +94,9 @@ export class CompareView {
   table(caption, title, changes, name) {
     const most = Math.max(...changes.flatMap(({ before, after }) => [before[2], after[2]]), 1);
     const rows = changes.map((one) => {
-      const quiet = one.noise ? "noise" : one.change_ns < 0 ? "better" : "worse";
+      // Of two programs that have nothing in common, neither is better.
+      const judged = this.model.comparison.is_unrelated ? "" : one.change_ns < 0 ? "better" : "worse";
+      const quiet = one.noise ? "noise" : judged;
       const sign = one.change_ns > 0 ? "+" : "";
       const ratio = one.before[0] > 0 ? percentage((100 * one.change_ns) / one.before[0]) : one.after[0] > 0 ? "new" : "";
       return [name(one), sampleOf(one.before), sampleOf(one.after),

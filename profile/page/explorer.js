@@ -290,6 +290,8 @@ export class Explorer {
     };
     const value = valueOf(values);
     const then = others.map(valueOf);
+    // A construct that was not in the program before had no time there, not even none.
+    const added = new Set(then.length > 0 ? this.model.comparison.added : []);
     const numbers = stateOf("n", "abs");
     const peers = (/** @type {number} */ node) => {
       const { parent } = tree.nodes[node];
@@ -305,7 +307,10 @@ export class Explorer {
       const text = numbers === "abs" ? amount(is, unit(node)) : percentage((100 * is) / whole(node));
       const most = numbers === "abs" && which !== "metric" ? chosen : whole(node);
       const was = then.length > 0 ? median(then.map((of) => of(node))) : null;
-      const before = was === null ? null : { text: amount(was, unit(node)), value: was };
+      const isNew = added.has(tree.nodes[node].region);
+      const before = was === null ? null
+        : isNew ? { text: "new", value: was, title: "not in the program before" }
+        : { text: amount(was, unit(node)), value: was, title: `before: ${was}` };
       return { text, value: is, title, part: most > 0 ? is / most : 0, before };
     };
     this.views[which].set({ tree, isOpen, shown, selected });

@@ -9,7 +9,7 @@ const BEYOND = 8;
 
 /**
  * The data that a tree shows for a node.
- * @typedef {{text: string, value: number, title: string, part: number, before?: {text: string, value: number} | null}} Shown
+ * @typedef {{text: string, value: number, title: string, part: number, before?: {text: string, value: number, title: string} | null}} Shown
  */
 
 /** A tree that is drawn on demand. */
@@ -115,7 +115,7 @@ export class TreeView {
       } }, toggle),
       box,
       h("span", { class: value === 0 ? "num zero" : "num", "data-value": value, title }, text),
-      before ? h("span", { class: "num before", "data-value": before.value, title: `before: ${before.value}` }, before.text) : null,
+      before ? h("span", { class: "num before", "data-value": before.value, title: before.title }, before.text) : null,
       h("span", { class: "label" }, label),
     );
     element.style.top = `${index * ROW_HEIGHT}px`;

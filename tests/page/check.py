@@ -465,6 +465,40 @@ def compare(folder):
         compared_with_keys(browser, f"{folder}/page.html")
 
 
+def one_sided(folder):
+    """A construct that is only in one of the programs is never compared, and where it was not it has no time."""
+    model, diff = model_of(folder), json_of(folder, "diff")
+    of = lambda *statuses: [one for one in diff["regions"] if one["region"]["status"] in statuses and one["subject"] == "execT"]
+    place = lambda one: f"{one['region']['file'].split('/')[-1]}:{one['region']['line']}"
+    is_unrelated = of("both") == []
+    with chromium() as browser:
+        with shown(browser, f"{folder}/page.html", "#v=compare&d=all") as page:
+            page.wait_for_selector("table.data")
+            said = page.locator(".verdict").last.inner_text()
+            assert ("no construct is in both" in said) == is_unrelated, said
+            assert (page.locator(".better, .worse").count() == 0) or not is_unrelated
+            tables = dict(page.eval_on_selector_all(
+                "#app table.data", "tables => tables.map(one => [one.caption.textContent, [...one.tBodies[0].rows].map(row => [row.cells[0].innerText, row.cells[1].innerText, row.querySelector('.num').dataset.value])])"
+            ))
+            listed = tables["Constructs that are only in one of the programs"]
+            for status, words in [("new", "only now"), ("vanished", "only before")]:
+                told = {int(time) for _, where, time in listed if where == words} - {0}
+                times = {one["after_ns" if status == "new" else "before_ns"] for one in of(status)}
+                assert times and told == times, (status, told, times)
+            assert all(any(place(one) in name for name, *_ in listed) for one in of("new", "vanished")), listed
+            compared = tables.get("Thread times of regions, largest change first", [])
+            assert len(compared) == sum(one["region"]["status"] == "both" for one in diff["regions"])
+        with shown(browser, f"{folder}/page.html", "#v=explorer&by=region") as page:
+            page.wait_for_selector(".row .before")
+            beside = page.eval_on_selector_all(
+                '.tree[aria-label="Calls"] .row', "rows => rows.map(row => [row.querySelector('.label').innerText, row.querySelector('.before').innerText])"
+            )
+            added = {place(one) for one in of("new")}
+            for name, before in beside:
+                assert (before == "new") == any(name.endswith(one) for one in added), (name, before, added)
+            assert any(before == "new" for _, before in beside), beside
+
+
 def compared_with_keys(browser, file):
     """Comparing takes no mouse, and a link shows the same."""
     drawn = "text => document.querySelector('#app').innerText !== text"
@@ -553,7 +587,7 @@ def answered(checks, line):
 
 
 def main():
-    checks = [trees, numbers, keyboard, names, fragments, hostile, sizes, paint, compare, appearance, *traced.CHECKS]
+    checks = [trees, numbers, keyboard, names, fragments, hostile, sizes, paint, compare, one_sided, appearance, *traced.CHECKS]
     checks = {check.__name__: check for check in checks}
     if len(sys.argv) > 2:
         checks[sys.argv[1]](os.path.abspath(sys.argv[2]))

@@ -189,6 +189,27 @@ fn what_changed_is_told_from_noise() {
     in_browser("compare", folder.path());
 }
 
+/// A run of another program, and one of another version of the same program: everything moved,
+/// and a function with its constructs has another name.
+#[test]
+fn constructs_of_one_program_alone_are_not_compared() {
+    let now = saved("mixed");
+    let folder = folder_of(&now, &[saved("imbalance")]);
+    in_browser("one_sided", folder.path());
+    let mut before = now.clone();
+    let renamed = before.regions[0].function.clone();
+    for region in &mut before.regions {
+        for line in region.begin.iter_mut().chain(&mut region.end) {
+            *line += 100;
+        }
+        if region.function == renamed {
+            region.function = Some("gone_since".to_owned());
+        }
+    }
+    let folder = folder_of(&now, &[before]);
+    in_browser("one_sided", folder.path());
+}
+
 /// A folder with the page of a program and its trace, and the data that the page is compared
 /// with.
 fn traced(program: &str) -> tempfile::TempDir {

@@ -177,6 +177,12 @@ pub struct Diff {
     pub causes: Vec<CauseChange>,
     /// Times of regions, largest change first, without those that are 0 on both sides.
     pub regions: Vec<Change>,
+    /// Regions that are only in one of the programs: those that are new, then those that vanished.
+    #[serde(skip)]
+    pub one_sided: Vec<ComparedRegion>,
+    /// The number of regions that are in both programs.
+    #[serde(skip)]
+    pub shared: usize,
     /// The result in one sentence.
     pub verdict: String,
 }
@@ -243,9 +249,15 @@ pub fn diff_runs(before: &[Profile], after: &[Profile], noise: Noise) -> Diff {
     };
     let region = |pair| place(&old, &new, pair);
     let causes = causes::changes([&old, &new], &pairs, region, is_noise);
+    let (shared, one_sided): (Vec<_>, Vec<_>) = pairs
+        .iter()
+        .filter_map(|&pair| place(&old, &new, pair))
+        .partition(|region| region.status == Status::Both);
     let mut diff = Diff {
         causes,
-        notes: notes(&old, &new),
+        notes: notes(&old, &new, shared.len(), &one_sided),
+        shared: shared.len(),
+        one_sided,
         before: old.side(),
         after: new.side(),
         program,
@@ -314,9 +326,35 @@ fn directive(region: &Region) -> Option<String> {
     directive.map(|text| printable(text).into_owned())
 }
 
-fn notes(old: &Analysed<'_>, new: &Analysed<'_>) -> Vec<String> {
+impl Diff {
+    /// Whether nothing but the programs as a whole can be compared.
+    #[must_use]
+    pub fn has_nothing_in_common(&self) -> bool {
+        self.shared == 0 && !self.one_sided.is_empty()
+    }
+}
+
+fn notes(
+    old: &Analysed<'_>,
+    new: &Analysed<'_>,
+    shared: usize,
+    one_sided: &[ComparedRegion],
+) -> Vec<String> {
     let (before, after) = (old.side(), new.side());
     let mut notes = Vec::new();
+    if shared > 0 && !one_sided.is_empty() {
+        let of = |status| {
+            one_sided
+                .iter()
+                .filter(|region| region.status == status)
+                .count() as u64
+        };
+        notes.push(format!(
+            "constructs in both programs: {shared}, only before: {}, only after: {}",
+            of(Status::Vanished),
+            of(Status::New)
+        ));
+    }
     let mut differ = |what: &str, before: u64, after: u64| {
         if before != after {
             notes.push(format!(
@@ -336,7 +374,7 @@ fn notes(old: &Analysed<'_>, new: &Analysed<'_>) -> Vec<String> {
             ));
         }
     }
-    if before.application != after.application {
+    if shared > 0 && before.application != after.application {
         notes.push(format!(
             "the programs have different names, {} and {}",
             before.application, after.application

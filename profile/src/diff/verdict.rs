@@ -8,6 +8,19 @@ pub(super) fn verdict(diff: &Diff, noise: Noise) -> String {
     let Some(wall) = diff.program.first() else {
         return String::new();
     };
+    if diff.has_nothing_in_common() {
+        let programs = match diff.before.application == diff.after.application {
+            true => format!("two programs with the name {}", diff.after.application),
+            false => format!(
+                "different programs, {} and {}",
+                diff.before.application, diff.after.application
+            ),
+        };
+        return format!(
+            "{programs}: no construct is in both, so only their times as a whole can be compared ({})",
+            both_times(wall)
+        );
+    }
     let runs = diff.before.runs.min(diff.after.runs);
     let not_run = f64::max(diff.before.not_run_percent, diff.after.not_run_percent);
     let tolerance = percent(noise.tolerance(runs, not_run).0);

@@ -7,12 +7,16 @@ use crate::diff::{CauseChange, Change, ComparedRegion, Diff, Side, Status, Subje
 use crate::printable::printable;
 use crate::runs::Sample;
 
-/// The most changes of regions that a page lists. The largest stand first.
-const MOST_CHANGES: usize = 600;
+/// The most changes of regions that a page lists, and the most regions that are only in one of
+/// the programs. The largest stand first.
+const MOST_LISTED: usize = 600;
 
-/// The comparison.
+/// The comparison. A region that is only in one of the programs did not change: it stands in a
+/// list of its own.
 pub(super) fn comparison(diff: &Diff) -> Value {
-    let listed = diff.regions.len().min(MOST_CHANGES);
+    let in_both = |change: &&Change| status_of(change) == Some(Status::Both);
+    let regions: Vec<&Change> = diff.regions.iter().filter(in_both).collect();
+    let listed = regions.len().min(MOST_LISTED);
     json!({
         "verdict": diff.verdict,
         "notes": diff.notes,
@@ -20,9 +24,42 @@ pub(super) fn comparison(diff: &Diff) -> Value {
         "after": side(&diff.after),
         "program": diff.program.iter().map(change).collect::<Value>(),
         "causes": diff.causes.iter().map(cause).collect::<Value>(),
-        "regions": diff.regions[..listed].iter().map(change).collect::<Value>(),
-        "left_out": diff.regions.len() - listed,
+        "regions": regions[..listed].iter().map(|one| change(one)).collect::<Value>(),
+        "left_out": regions.len() - listed,
+        "one_sided": one_sided(diff),
+        "added": diff.one_sided.iter().filter_map(|region| region.index).collect::<Value>(),
+        "is_unrelated": diff.has_nothing_in_common(),
     })
+}
+
+fn status_of(change: &Change) -> Option<Status> {
+    change.region.as_ref().map(|region| region.status)
+}
+
+/// The regions that are only in one of the programs, with their thread times there.
+fn one_sided(diff: &Diff) -> Value {
+    let times = diff.regions.iter().filter(|change| {
+        change.subject == Subject::ExecTime && status_of(change) != Some(Status::Both)
+    });
+    let listed = times.filter_map(|change| Some((change.region.as_ref()?, change)));
+    let timed: Vec<_> = listed.collect();
+    let never = diff
+        .one_sided
+        .iter()
+        .filter(|one| !timed.iter().any(|(region, _)| region == one));
+    let never = never.map(|one| (one, json!([0, 0, 0])));
+    let timed = timed.iter().map(|(one, change)| {
+        let is_new = one.status == Status::New;
+        (
+            *one,
+            sample(if is_new { change.after } else { change.before }),
+        )
+    });
+    timed
+        .chain(never)
+        .take(MOST_LISTED)
+        .map(|(one, time)| json!({ "region": region(one), "time": time }))
+        .collect()
 }
 
 fn side(side: &Side) -> Value {
@@ -80,7 +117,16 @@ fn region(region: &ComparedRegion) -> Value {
             region.line
         ),
         "status": status(region.status),
+        "edit": edit(region),
     })
+}
+
+/// What was changed in the source of a region that is in both programs.
+fn edit(region: &ComparedRegion) -> Value {
+    match (&region.directive_before, &region.directive) {
+        (Some(before), Some(now)) => json!(format!("'{before}' became '{now}'")),
+        _ => Value::Null,
+    }
 }
 
 fn status(status: Status) -> &'static str {
