@@ -47,11 +47,25 @@ export function fill(host, ...children) {
 }
 
 /**
- * A table in which the first column contains the names of the rows.
+ * Lets the focus stop at a table that is wider than the screen, and only there: the arrow keys move it.
+ * @param {HTMLElement} host
+ * @param {string} caption
+ */
+function reachIfWide(host, caption) {
+  const isWide = host.scrollWidth > host.clientWidth;
+  if (isWide === host.hasAttribute("tabindex")) return;
+  for (const [name, value] of Object.entries({ tabindex: "0", role: "region", "aria-label": caption })) {
+    if (isWide) host.setAttribute(name, value);
+    else host.removeAttribute(name);
+  }
+}
+
+/**
+ * A table in which the first column contains the names of the rows. It stands in an element that scrolls sideways.
  * @param {string} caption
  * @param {string[]} titles
  * @param {Child[][]} rows
- * @returns {HTMLTableElement}
+ * @returns {HTMLElement}
  */
 export function table(caption, titles, rows) {
   const cells = (/** @type {Child[]} */ row) =>
@@ -60,7 +74,11 @@ export function table(caption, titles, rows) {
   // The title of a column stands above what it contains: numbers at the right, words at the left.
   const isWords = (/** @type {number} */ column) => body.rows.length > 0 && !body.querySelector(`td:nth-child(${column + 1}) .num`);
   const head = titles.map((title, column) => h("th", { scope: "col", class: isWords(column) ? "words" : null }, title));
-  return h("table", { class: "data" }, h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), body);
+  const data = h("table", { class: "data" }, h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), body);
+  const host = h("div", { class: "wide" }, data);
+  const sizes = new ResizeObserver(() => reachIfWide(host, caption));
+  for (const one of [host, data]) sizes.observe(one);
+  return host;
 }
 
 /** The most rows of a list that are printed. */

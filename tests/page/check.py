@@ -4,6 +4,7 @@ The folder has page.html, and profile.json and analysis.json to hold it to. Each
 with a line of JSON: whether the check passed, and what it said. One browser serves all checks.
 """
 
+import base64
 import collections
 import contextlib
 import io
@@ -402,6 +403,52 @@ def sizes(folder):
                     view_of(page, view)
                     wide = page.evaluate("document.documentElement.scrollWidth")
                     assert wide <= width, (view, width, wide)
+        region = model_of(folder)["paths"]["region"][0]
+        for scheme in ["light", "dark"]:
+            with shown(browser, f"{folder}/page.html", f"#v=region&r={region}", viewport={"width": 500, "height": 900}, color_scheme=scheme) as page:
+                page.wait_for_selector("table.data")
+                assert wide_tables(page) > 0
+
+
+def wide_tables(page):
+    """A table that goes on behind an edge has a shadow there, and keys move it; the focus stops at no other one."""
+    drawn_again(page)
+    tables = page.evaluate("""() => [...document.querySelectorAll('.wide')].map(one =>
+        [one.scrollWidth > one.clientWidth, one.tabIndex === 0, one.getAttribute('role') === 'region' && one.getAttribute('aria-label')])""")
+    assert all(is_wide == is_reached == bool(name) for is_wide, is_reached, name in tables), tables
+    for at, (is_wide, *_) in enumerate(tables):
+        host = page.locator(".wide").nth(at)
+        if not is_wide:
+            assert shadows(page, host) == [False, False], at
+            continue
+        assert shadows(page, host) == [False, True], at
+        host.focus()
+        for _ in range(50):
+            page.keyboard.press("ArrowRight")
+        page.wait_for_function("host => host.scrollLeft + host.clientWidth >= host.scrollWidth - 1", arg=host.element_handle())
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+        host.blur()
+        assert shadows(page, host) == [True, False], at
+        page.emulate_media(media="print")
+        assert shadows(page, host) == [False, False], at
+        page.emulate_media(media="screen")
+    spoken(page)
+    return sum(is_wide for is_wide, *_ in tables)
+
+
+def shadows(page, host):
+    """Whether the colour below the table changes towards its left edge, and towards its right one."""
+    picture = base64.b64encode(host.screenshot()).decode()
+    return page.evaluate("""async text => {
+        const bytes = Uint8Array.from(atob(text), one => one.charCodeAt(0));
+        const picture = await createImageBitmap(new Blob([bytes]));
+        const context = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+        context.drawImage(picture, 0, 0);
+        const { data } = context.getImageData(0, picture.height - 4, picture.width, 1);
+        const at = x => [...data.slice(4 * x, 4 * x + 3)];
+        const middle = at(picture.width >> 1);
+        return [at(1), at(picture.width - 2)].map(one => one.some((value, index) => Math.abs(value - middle[index]) > 8));
+    }""", picture)
 
 
 def view_of(page, view):
