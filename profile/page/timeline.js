@@ -205,7 +205,17 @@ export class TimelineView {
    */
   depends(region) {
     const on = this.facts.regions[region]?.[4] ?? [];
-    return on.length > 0 ? `, depends on ${on.join(", ")}` : "";
+    const event = this.isDetached(region) ? ", detached: complete when its event is fulfilled" : "";
+    return (on.length > 0 ? `, depends on ${on.join(", ")}` : "") + event;
+  }
+
+  /**
+   * Whether tasks of a region are complete when an event is fulfilled, and not when they end.
+   * @param {number | null} region
+   * @returns {boolean}
+   */
+  isDetached(region) {
+    return this.facts.regions[region ?? -1]?.[5] ?? false;
   }
 
   draw() {
@@ -384,8 +394,11 @@ export class TimelineView {
     const name = (/** @type {number | null} */ region) => this.name(region ?? -1, "a task");
     const rows = seen.sort((a, b) => a[3] - b[3]).slice(0, MOST_LISTED).map(([from, ended, to, began, before, after]) =>
       [name(before), this.lanes[from].name, exact(ended), name(after), this.lanes[to].name, exact(began), exact(began - ended)]);
-    return table(`${counted(seen.length, "dependence")} in sight, by the begin of the task that waited`,
-      ["Had to end", "On", "Ended at", "Waited for it", "On", "Began at", "After"], rows);
+    const hasEvent = seen.some(([, , , , before]) => this.isDetached(before));
+    const said = "A detached task is complete when its event is fulfilled. The trace does not tell when that was, so its arrow begins where the task's code ended.";
+    return [table(`${counted(seen.length, "dependence")} in sight, by the begin of the task that waited`,
+      ["Had to end", "On", "Ended at", "Waited for it", "On", "Began at", "After"], rows),
+      hasEvent ? h("p", { class: "said" }, said) : null];
   }
 
   /** Describes the visible span in words and numbers. */

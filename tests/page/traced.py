@@ -380,6 +380,9 @@ def dependence_arrows(folder):
         assert "Dependences of tasks are left out" not in page.locator(".said").first.inner_text()
         listed = page.locator("table.data", has=page.locator("caption", has_text="in sight, by the begin"))
         assert listed.locator("tbody tr").count() == len(expected)
+        detached = [name for name, *_, is_detached in facts["regions"] if is_detached]
+        assert (len(detached) > 0) == ("detached.c" in facts["regions"][0][0] + facts["regions"][-1][0]), detached
+        assert page.locator(".said", has_text="its arrow begins where the task's code ended").count() == (len(detached) > 0)
         # They are drawn: nothing else has this colour.
         drawn = page.evaluate("""() => {
             const canvas = document.querySelector('.lanes canvas');

@@ -18,6 +18,8 @@ use trace::replay::{Event, Listener, Open, replay_merged};
 const PROGRAMS: &[(&str, &str)] = &[
     ("gcc", "diamond.c"),
     ("clang", "diamond.c"),
+    ("gcc", "detached.c"),
+    ("clang", "detached.c"),
     ("g++", "diamond.cpp"),
     ("clang++", "diamond.cpp"),
     ("gfortran", "diamond.f90"),

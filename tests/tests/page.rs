@@ -420,16 +420,18 @@ fn the_timeline_names_on_what_tasks_depend() {
 /// The program prints the arrows: the lines of both tasks.
 #[test]
 fn a_line_leads_from_a_task_to_those_that_depend_on_it() {
-    let folder = built("diamond.c", "diamond.c");
-    let output = traced_run().current_dir(&folder).output().unwrap();
-    assert!(output.status.success());
-    std::fs::write(folder.path().join("arrows.txt"), output.stdout).unwrap();
-    view(
-        &folder,
-        &["app.0.romp.json", "app.0.romp.trace"],
-        "page.html",
-    );
-    in_browser("dependence_arrows", folder.path());
+    for program in ["diamond.c", "detached.c"] {
+        let folder = built(program, program);
+        let output = traced_run().current_dir(&folder).output().unwrap();
+        assert!(output.status.success());
+        std::fs::write(folder.path().join("arrows.txt"), output.stdout).unwrap();
+        view(
+            &folder,
+            &["app.0.romp.json", "app.0.romp.trace"],
+            "page.html",
+        );
+        in_browser("dependence_arrows", folder.path());
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub struct Depend {
 pub fn depends(directive: &str) -> Vec<Depend> {
     let mut found = Vec::new();
     let mut rest = directive;
-    while let Some((argument, behind)) = next_argument(rest) {
+    while let Some((argument, behind)) = next_argument(rest, "depend") {
         rest = behind;
         let Some((head, items)) = split_once(argument, b':') else {
             // Without items: `source`, `sink` and the like order iterations.
@@ -38,17 +38,23 @@ pub fn depends(directive: &str) -> Vec<Depend> {
     found
 }
 
-/// The text in the parentheses of the next `depend`, and the text after them.
-fn next_argument(text: &str) -> Option<(&str, &str)> {
-    const NAME: &str = "depend";
+/// Whether a directive has a `detach` clause: its tasks are complete when an event is fulfilled,
+/// which may be after they ended.
+#[must_use]
+pub fn detaches(directive: &str) -> bool {
+    next_argument(directive, "detach").is_some()
+}
+
+/// The text in the parentheses of the next clause with this name, and the text after them.
+fn next_argument<'t>(text: &'t str, name: &str) -> Option<(&'t str, &'t str)> {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     let bytes = text.as_bytes();
-    let starts = (0..bytes.len().saturating_sub(NAME.len())).filter(|at| {
-        bytes[*at..*at + NAME.len()].eq_ignore_ascii_case(NAME.as_bytes())
+    let starts = (0..bytes.len().saturating_sub(name.len())).filter(|at| {
+        bytes[*at..*at + name.len()].eq_ignore_ascii_case(name.as_bytes())
             && !is_word(at.checked_sub(1).and_then(|before| bytes.get(before)))
     });
     for start in starts {
-        let behind = text.get(start + NAME.len()..)?.trim_start();
+        let behind = text.get(start + name.len()..)?.trim_start();
         let Some(inside) = behind.strip_prefix('(') else {
             continue;
         };
@@ -89,6 +95,13 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_detached_task_has_the_clause() {
+        assert!(detaches("omp task depend(in: detach) DETACH (event)"));
+        assert!(!detaches("omp task depend(in: detach) shared(detach)"));
+        assert!(!detaches("omp task is_detach(event)"));
+    }
 
     #[test]
     fn the_items_of_all_clauses_are_found() {

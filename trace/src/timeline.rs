@@ -28,6 +28,7 @@ use profile::report::html::Columns;
 use serde_json::json;
 
 use crate::analysis::kinds;
+use crate::depend::detaches;
 use crate::export::depends_on;
 use crate::layout::PAYLOAD_WORDS;
 use crate::read::{ReadError, Trace};
@@ -466,7 +467,7 @@ impl<'a> Drawing<'a> {
 }
 
 /// The regions: the name of each, its index in the profile, the parts of thread time to which
-/// waiting and managing in it belong, and the dependences of its tasks.
+/// waiting and managing in it belong, the dependences of its tasks, and whether they are detached.
 fn regions(trace: &Trace, profile: &Profile) -> Vec<serde_json::Value> {
     let kinds = kinds(trace);
     let regions = profile.regions.iter().enumerate();
@@ -479,12 +480,17 @@ fn regions(trace: &Trace, profile: &Profile) -> Vec<serde_json::Value> {
         let region = region.and_then(|region| known.get(&crate::stats::name(region)));
         let kind = kinds.get(number as usize).copied().flatten();
         let [waiting, managing] = kind.map_or([Part::Other; 2], losses_of);
+        let directive = trace
+            .region(number)
+            .and_then(|region| region.directive.as_deref());
+        let is_detached = directive.is_some_and(detaches);
         json!([
             crate::export::region(trace, number),
             region,
             PARTS[waiting as usize].id,
             PARTS[managing as usize].id,
-            depends_on(trace, number)
+            depends_on(trace, number),
+            is_detached
         ])
     });
     regions.collect()
