@@ -27,6 +27,9 @@ pub struct Table {
     /// Whether the rows belong to threads that forked teams measured from outside. The rows
     /// then stand for the teams, and only the time and the number of executions are known.
     pub is_outside: bool,
+    /// Whether it is of a construct whose sections were not seen. Then neither their number is
+    /// known nor the time of handing them out.
+    pub(crate) hides_sections: bool,
 }
 
 impl Table {
@@ -39,6 +42,7 @@ impl Table {
             cells: Vec::new(),
             sum,
             is_outside: false,
+            hides_sections: false,
         }
     }
 
@@ -65,7 +69,11 @@ impl Table {
             column.quantity,
             Quantity::ExecTime | Quantity::ExecCount | Quantity::Counter(_)
         );
-        is_told || !self.is_outside
+        let is_of_sections = matches!(
+            column.quantity,
+            Quantity::SectionCount | Quantity::ManagementTime
+        );
+        is_told || !(self.is_outside || self.hides_sections && is_of_sections)
     }
 
     /// The smallest, mean and largest cell of each column. Writers show them if there are too
@@ -130,6 +138,7 @@ impl Table {
     pub(crate) fn keep(&mut self, is_kept: impl Fn(usize) -> bool) {
         let mut kept = Self::new(self.region, std::mem::take(&mut self.columns));
         kept.is_outside = self.is_outside;
+        kept.hides_sections = self.hides_sections;
         for (thread, cells) in self
             .threads
             .iter()
@@ -199,6 +208,7 @@ fn add_nodes(table: &mut Table, nodes: &[&TreeNode<'_>], slots: &mut Slots) {
     // Most regions have a single node in the tree.
     table.reserve(nodes.first().map_or(0, |node| node.threads()));
     table.is_outside = nodes.iter().all(|node| node.is_outside());
+    table.hides_sections = nodes.iter().all(|node| node.hides_sections);
     for node in nodes {
         for measures in node.executors() {
             let thread = measures.row.thread;
@@ -250,6 +260,7 @@ impl<'p> OnCallPaths<'p> {
         let mut table = Table::new(node.region, columns);
         table.reserve(node.threads());
         table.is_outside = node.is_outside();
+        table.hides_sections = node.hides_sections;
         for measures in node.executors() {
             let row = table.push_row(measures.row.thread);
             table.add(row, &measures, false);

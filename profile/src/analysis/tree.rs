@@ -51,6 +51,8 @@ pub(crate) struct TreeNode<'p> {
     pub(super) creators_of_hidden_tasks: Vec<usize>,
     /// Threads whose wait there may have been work, and how much of it.
     maybe_tasks: Vec<(usize, u64)>,
+    /// Whether it is a construct whose sections were not seen.
+    pub(super) hides_sections: bool,
     /// The sums over the nodes below, for each row's thread. Empty for nodes without children,
     /// to save memory: most nodes have none, and most rows belong to them.
     nested: Vec<Nested>,
@@ -270,6 +272,7 @@ impl<'p> Tree<'p> {
             barrier: Barrier::Measured,
             creators_of_hidden_tasks: Vec::new(),
             maybe_tasks: Vec::new(),
+            hides_sections: false,
             nested: Vec::new(),
         });
         here
@@ -354,6 +357,7 @@ impl TreeNode<'_> {
         if !has_sections || self.nested.iter().any(|of| of.sections.count > 0) {
             return;
         }
+        self.hides_sections = true;
         self.nested.resize(self.rows.len(), Nested::default());
         for (nested, row) in self.nested.iter_mut().zip(self.rows.iter()) {
             let work = row.main.ns.saturating_sub(row.ibarr.ns);

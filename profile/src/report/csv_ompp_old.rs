@@ -78,14 +78,15 @@ const TEAM_SECTIONS: &[Expected] = &[
 ];
 const OTHER: &[Expected] = &[EXEC_T, EXEC_C, BODY_I, BODY_E, EXIT_BAR_T];
 
-/// The columns that the reader expects for a kind of construct.
-fn columns(kind: RegionKind) -> &'static [Expected] {
+/// The columns that the reader expects for a kind of construct. Sections that were not seen are
+/// no call paths, so their time is the construct's own.
+fn columns(kind: RegionKind, hides_sections: bool) -> &'static [Expected] {
     match kind {
         RegionKind::User | RegionKind::Function | RegionKind::Master => BLOCK,
         RegionKind::Barrier | RegionKind::Atomic | RegionKind::Flush => POINT,
         RegionKind::Critical | RegionKind::Lock => GUARDED,
-        RegionKind::Sections => SECTIONS,
-        RegionKind::ParallelSections => TEAM_SECTIONS,
+        RegionKind::Sections if !hides_sections => SECTIONS,
+        RegionKind::ParallelSections if !hides_sections => TEAM_SECTIONS,
         kind if kind.is_parallel() => TEAM,
         _ => OTHER,
     }
@@ -175,7 +176,8 @@ fn call_paths(report: &Report<'_>, numbers: &[usize], out: &mut dyn Write) -> io
                 writeln!(out, "[{mark}{:02}] {}", level + 1, names[*region])?;
             }
             let kind = report.labels[table.region].kind;
-            self::table(&table, columns(kind), numbers, out)
+            let columns = columns(kind, table.hides_sections);
+            self::table(&table, columns, numbers, out)
         })?;
     }
     Ok(())
