@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::Value;
@@ -139,4 +141,24 @@ fn a_program_that_was_not_built_with_romp_is_run_with_several_threads() {
     let missing = run("./absent");
     assert_eq!(missing.status.code(), Some(127));
     assert!(String::from_utf8_lossy(&missing.stderr).contains("absent"));
+}
+
+#[test]
+fn a_script_without_an_interpreter_is_run_by_the_shell() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script");
+    std::fs::write(&script, "echo \"threads: $OMP_NUM_THREADS $1\"\n").unwrap();
+    std::fs::set_permissions(&script, Permissions::from_mode(0o755)).unwrap();
+    let folders = [folder.path().to_owned(), "/usr/bin".into(), "/bin".into()];
+    for name in ["./script", "script"] {
+        let ran = Command::new(romp_bin_dir().unwrap().join("romp"))
+            .args(["scale", "--threads", "1,2", "--", name, "word"])
+            .current_dir(folder.path())
+            .env("PATH", std::env::join_paths(&folders).unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), "threads: 1 word\n");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(said.contains("left no profile"), "{said}");
+    }
 }

@@ -57,8 +57,6 @@ pub(super) struct Arguments {
 /// The status that shells use if a program does not exist or can't be run.
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
-/// Runs scripts that name no interpreter.
-const SHELL: &str = "/bin/sh";
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let Some((name, words)) = arguments.command.split_first() else {
@@ -89,10 +87,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     command.arg0(name).args(words);
     preload.add_to(&mut command);
     let mut ended = inherited::run_program(&mut command);
-    if matches!(&ended, Err(error) if error.raw_os_error() == Some(libc::ENOEXEC)) {
-        // Shells and `execvp` do the same with a file that the system does not know how to run.
-        let mut shell = Command::new(SHELL);
-        shell.arg(&program).args(words);
+    if program::is_for_shell(&ended) {
+        let mut shell = program::by_shell(&program, words);
         preload.add_to(&mut shell);
         ended = inherited::run_program(&mut shell);
     }

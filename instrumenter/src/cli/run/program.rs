@@ -1,11 +1,12 @@
 //! Finds the program to be run, and tells beforehand why it can't be measured.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Why a program is not run.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(super) struct Refusal {
     pub(super) is_missing: bool,
 }
 
+/// Runs scripts that name no interpreter.
+const SHELL: &str = "/bin/sh";
 const SET_USER: u32 = 0o4000;
 const SET_GROUP: u32 = 0o2000;
 
@@ -68,6 +71,20 @@ fn in_path(name: &OsStr) -> Option<PathBuf> {
     let places = std::env::split_paths(&path).map(|directory| directory.join(name));
     let mut programs = places.filter(|place| is_executable(place));
     programs.next()
+}
+
+/// Whether the system does not know how to run a file, such as a script without `#!`.
+pub(in crate::cli) fn is_for_shell<T>(started: &std::io::Result<T>) -> bool {
+    matches!(started, Err(error) if error.raw_os_error() == Some(libc::ENOEXEC))
+}
+
+/// Runs such a file as shells and `execvp` do. A name without a folder is one in PATH.
+pub(in crate::cli) fn by_shell(name: &Path, words: &[OsString]) -> Command {
+    let is_in_path = !name.as_os_str().as_bytes().contains(&b'/');
+    let found = in_path(name.as_os_str()).filter(|_| is_in_path);
+    let mut shell = Command::new(SHELL);
+    shell.arg(found.as_deref().unwrap_or(name)).args(words);
+    shell
 }
 
 /// Why the system did not start a program that exists.

@@ -13,6 +13,7 @@ use profile::merge::{Part, fold, merge};
 use profile::model::Profile;
 
 use super::Failure;
+use crate::cli::run::program;
 use crate::diagnostic::file_error;
 
 /// The program to run, and the way to run it.
@@ -105,19 +106,27 @@ fn one(runs: &Runs<'_>, threads: u32, folder: &Path) -> Result<(Profile, u8), Fa
         return Err(file_error(&folder, what, "choose another directory with --keep").into());
     }
     let name = Path::new(program).display();
-    let status = Command::new(&words[0])
-        .args(&words[1..])
-        .env("OMP_NUM_THREADS", threads.to_string())
-        .env("ROMP_OUTPUT", &folder)
-        .env("ROMP_QUIET", "on")
-        .status()
-        .map_err(|error| {
-            file_error(
-                Path::new(program),
-                &error.to_string(),
-                "give a program that can be run",
-            )
-        })?;
+    let run = |mut command: Command| {
+        command
+            .env("OMP_NUM_THREADS", threads.to_string())
+            .env("ROMP_OUTPUT", &folder)
+            .env("ROMP_QUIET", "on")
+            .status()
+    };
+    let (first, others) = (Path::new(&words[0]), &words[1..]);
+    let mut command = Command::new(first);
+    command.args(others);
+    let mut ended = run(command);
+    if program::is_for_shell(&ended) {
+        ended = run(program::by_shell(first, others));
+    }
+    let status = ended.map_err(|error| {
+        file_error(
+            Path::new(program),
+            &error.to_string(),
+            "give a program that can be run",
+        )
+    })?;
     let paths = saved(&folder)?;
     // A program may say something by its status though it did its work.
     let code = status.code().and_then(|code| u8::try_from(code).ok());
