@@ -283,7 +283,7 @@ pub const ROWS: &[Row] = &[
         ompt: SEEN,
     },
     Row {
-        construct: "the other constructs of a combined `target`",
+        construct: "the other constructs of a combined `target` or `teams`",
         kinds: &[],
         gnu: view(Counted::Same, "`parallel`, near its line", &[]),
         ompt: view(Counted::Same, "each by itself, near its line", &[]),
