@@ -75,7 +75,7 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
         }
         wanted.push(Wanted {
             region: index,
-            is_shared: module.is_shared(code.offset),
+            is_shared: is_shared(module, &code, &mut sources),
             code,
             frames,
             is_stated,
@@ -149,6 +149,19 @@ fn compiled(
         }
     }
     compiled
+}
+
+/// Whether the function at a call was made from several of the source. Another one that only jumps
+/// to it is such a function if it has constructs of its own: it would call the runtime otherwise.
+fn is_shared(module: &Module, code: &Code, sources: &mut Sources) -> bool {
+    let has_own = |(name, file): (String, String)| {
+        let constructs = sources.of(&file);
+        let user = of_user(&name);
+        let is_its = |own: &String| align::is_same(own, &user);
+        let mut functions = constructs.all.iter().filter_map(|of| of.function.as_ref());
+        name.contains(GNU_BODY) || functions.any(is_its)
+    };
+    module.is_shared(code.offset) || module.stand_ins(code).into_iter().any(has_own)
 }
 
 /// Whether a region is a loop that only asks for the thread's number.

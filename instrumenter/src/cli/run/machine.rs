@@ -15,6 +15,8 @@ use object::{
 };
 use profile::region_kind::RegionKind as K;
 
+use super::folded;
+
 /// The code of a module.
 #[derive(Debug)]
 pub(super) struct Machine {
@@ -26,6 +28,10 @@ pub(super) struct Machine {
     functions: Vec<(u64, u64)>,
     /// The names of functions, by their begins.
     names: BTreeMap<u64, BTreeSet<String>>,
+    /// Functions that do nothing but jump to another one, by the begin of that one.
+    stand_ins: BTreeMap<u64, Vec<u64>>,
+    /// The begins of functions that come from several places in the source.
+    folded: BTreeSet<u64>,
 }
 
 /// The target of a call or jump.
@@ -34,6 +40,9 @@ enum Target {
     Function(u64),
     Named(String),
 }
+
+/// The instruction at which an indirect call may arrive.
+const LANDING_PAD: [u8; 4] = [0xF3, 0x0F, 0x1E, 0xFA];
 
 /// The longest chain of jumps between functions that is followed; real code has shorter ones.
 const LONGEST_CHAIN: usize = 8;
@@ -81,22 +90,64 @@ impl Machine {
             .collect();
         functions.sort_unstable();
         functions.dedup();
-        Some(Self {
+        let mut machine = Self {
             code,
             slots,
             functions,
             names,
-        })
+            stand_ins: BTreeMap::new(),
+            folded: folded::begins(&file),
+        };
+        for &(begin, end) in &machine.functions {
+            if let Some(to) = machine.only_jump(begin, end) {
+                machine.stand_ins.entry(to).or_default().push(begin);
+            }
+        }
+        Some(machine)
+    }
+
+    /// The function to which one jumps that does nothing else.
+    fn only_jump(&self, begin: u64, end: u64) -> Option<u64> {
+        let code = self.bytes(begin, usize::try_from(end - begin).ok()?)?;
+        let code = code.strip_prefix(&LANDING_PAD).unwrap_or(code);
+        let distance = match code {
+            [0xE9, distance @ ..] if distance.len() == 4 => relative(distance)?,
+            [0xEB, distance] => i64::from(distance.cast_signed()).cast_unsigned(),
+            _ => return None,
+        };
+        let to = end.wrapping_add(distance);
+        self.function(to).map(|(to, _)| to)
     }
 
     /// The names of the function that an address is in. A compiler or linker gives several names to
     /// one function if it keeps only one of several equal ones.
     pub(super) fn names(&self, address: u64) -> impl Iterator<Item = &str> {
-        let behind = self.functions.partition_point(|one| one.0 <= address);
-        let function = behind.checked_sub(1).map(|at| self.functions[at]);
-        let begin = function.filter(|(_, end)| address < *end);
-        let names = begin.and_then(|(begin, _)| self.names.get(&begin));
+        let function = self.function_around(address);
+        let names = function.and_then(|(begin, _)| self.names.get(&begin));
         names.into_iter().flatten().map(String::as_str)
+    }
+
+    /// Whether the function that an address is in comes from several places in the source.
+    pub(super) fn is_folded(&self, address: u64) -> bool {
+        let function = self.function_around(address);
+        function.is_some_and(|(begin, _)| self.folded.contains(&begin))
+    }
+
+    /// The begins of functions that do nothing but jump to the one that an address is in. For one of
+    /// several equal functions whose addresses the program compares or passes on, a compiler makes
+    /// such a jump. The begin itself is reached by its own address only.
+    pub(super) fn stand_ins(&self, address: u64) -> impl Iterator<Item = u64> {
+        let function = self.function_around(address);
+        let inside = function.filter(|(begin, _)| *begin < address);
+        let found = inside.and_then(|(begin, _)| self.stand_ins.get(&begin));
+        found.into_iter().flatten().copied()
+    }
+
+    /// Begin and end of the function that an address is in.
+    fn function_around(&self, address: u64) -> Option<(u64, u64)> {
+        let behind = self.functions.partition_point(|one| one.0 <= address);
+        let function = self.functions[behind.checked_sub(1)?];
+        (address < function.1).then_some(function)
     }
 
     /// Whether it calls a function in another module whose name begins like this.
@@ -263,7 +314,22 @@ mod tests {
             slots: HashMap::from([(0x1000, "GOMP_taskwait".to_owned())]),
             functions: vec![(0x100, 0x108), (0x110, 0x11F), (0x120, 0x130)],
             names: BTreeMap::new(),
+            stand_ins: BTreeMap::new(),
+            folded: BTreeSet::new(),
         }
+    }
+
+    #[test]
+    fn a_function_that_only_jumps_is_told_from_one_that_does_more() {
+        let mut machine = machine(&[0xEB, 0xEE]);
+        let only = |from: &Machine, begin, end| from.only_jump(begin, end);
+        assert_eq!(only(&machine, 0x110, 0x112), Some(0x100));
+        assert_eq!(only(&machine, 0x110, 0x113), None);
+        assert_eq!(only(&machine, 0x102, 0x107), Some(0x110));
+        assert_eq!(only(&machine, 0x100, 0x107), None);
+        machine.stand_ins.insert(0x100, vec![0x110]);
+        assert_eq!(machine.stand_ins(0x104).collect::<Vec<_>>(), [0x110]);
+        assert_eq!(machine.stand_ins(0x100).count(), 0);
     }
 
     #[test]

@@ -118,10 +118,31 @@ impl Module {
     /// Whether the function at an address was made from several of the source, which were equal: a
     /// compiler or linker kept only one of them.
     pub(super) fn is_shared(&self, address: u64) -> bool {
-        let machine = self.machine.as_ref();
-        let names = machine.into_iter().flat_map(|code| code.names(address));
-        let made_from: BTreeSet<String> = names.map(made_from).collect();
-        made_from.len() > 1
+        self.machine.as_ref().is_some_and(|code| {
+            let names: BTreeSet<String> = code.names(address).map(made_from).collect();
+            names.len() > 1 || code.is_folded(address)
+        })
+    }
+
+    /// The functions that only jump to the one that an address is in: their names, and the file of
+    /// their code. The body of a construct may do so with a function that it calls, and is then
+    /// left out.
+    pub(super) fn stand_ins(&self, code: &Code) -> Vec<(String, String)> {
+        let Some(machine) = &self.machine else {
+            return Vec::new();
+        };
+        let is_body = |address| machine.names(address).any(|name| name.contains(GNU_BODY));
+        let found = machine.stand_ins(code.offset);
+        let found = found.filter(|begin| !is_body(*begin) || is_body(code.offset));
+        let frame = |offset| {
+            let at = Code {
+                offset,
+                ..code.clone()
+            };
+            let frame = self.frames(&at).pop()?;
+            Some((frame.function, frame.file))
+        };
+        found.filter_map(frame).collect()
     }
 
     /// The functions at an address, or the symbol there.
