@@ -15,6 +15,7 @@ mod config;
 mod debug_file;
 mod diff;
 mod env;
+mod executable;
 mod functions;
 mod instrument;
 mod junit;

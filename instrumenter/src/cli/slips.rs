@@ -25,7 +25,7 @@ fn file_alone(file: &str) -> Option<String> {
     let command = match path.extension().and_then(|extension| extension.to_str()) {
         Some("json") => "report",
         Some("trace") => "trace info",
-        _ if super::run::program::is_executable(path) => "run",
+        _ if super::executable::is_executable(path) => "run",
         _ => "list",
     };
     let shown = match command {

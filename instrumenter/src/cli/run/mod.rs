@@ -20,7 +20,7 @@ mod machine;
 mod module;
 mod preload;
 mod processes;
-pub(super) mod program;
+mod program;
 mod sources;
 mod traces;
 
@@ -32,6 +32,7 @@ use std::process::{Command, ExitCode};
 pub(super) use completing::complete_read;
 use processes::Processes;
 
+use super::executable;
 use super::scale;
 use crate::wrapper::inherited::{self, Ended};
 
@@ -88,8 +89,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     command.arg0(name).args(words);
     preload.add_to(&mut command);
     let mut ended = inherited::run_program(&mut command);
-    if program::is_for_shell(&ended) {
-        let mut shell = program::by_shell(&program, words);
+    if executable::is_for_shell(&ended) {
+        let mut shell = executable::by_shell(&program, words);
         preload.add_to(&mut shell);
         ended = inherited::run_program(&mut shell);
     }

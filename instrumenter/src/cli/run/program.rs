@@ -1,12 +1,13 @@
 //! Finds the program to be run, and tells beforehand why it can't be measured.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use crate::cli::executable::{in_path, is_program};
 
 /// Why a program is not run.
 #[derive(Debug)]
@@ -17,8 +18,6 @@ pub(super) struct Refusal {
     pub(super) is_missing: bool,
 }
 
-/// Runs scripts that name no interpreter.
-const SHELL: &str = "/bin/sh";
 const SET_USER: u32 = 0o4000;
 const SET_GROUP: u32 = 0o2000;
 
@@ -66,27 +65,6 @@ pub(super) fn find(name: &OsStr) -> Result<PathBuf, Refusal> {
     }
 }
 
-fn in_path(name: &OsStr) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    let places = std::env::split_paths(&path).map(|directory| directory.join(name));
-    let mut programs = places.filter(|place| is_executable(place));
-    programs.next()
-}
-
-/// Whether the system does not know how to run a file, such as a script without `#!`.
-pub(in crate::cli) fn is_for_shell<T>(started: &std::io::Result<T>) -> bool {
-    matches!(started, Err(error) if error.raw_os_error() == Some(libc::ENOEXEC))
-}
-
-/// Runs such a file as shells and `execvp` do. A name without a folder is one in PATH.
-pub(in crate::cli) fn by_shell(name: &Path, words: &[OsString]) -> Command {
-    let is_in_path = !name.as_os_str().as_bytes().contains(&b'/');
-    let found = in_path(name.as_os_str()).filter(|_| is_in_path);
-    let mut shell = Command::new(SHELL);
-    shell.arg(found.as_deref().unwrap_or(name)).args(words);
-    shell
-}
-
 /// Why the system did not start a program that exists.
 pub(super) fn not_started(path: &Path, error: &std::io::Error) -> String {
     let shown = path.display();
@@ -110,15 +88,6 @@ fn interpreter(script: &Path) -> Option<String> {
     line.split([' ', '\t'])
         .find(|word| !word.is_empty())
         .map(|word| word.escape_debug().to_string())
-}
-
-/// Whether a file may be run.
-pub(in crate::cli) fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|about| is_program(&about))
-}
-
-fn is_program(about: &Metadata) -> bool {
-    about.is_file() && about.permissions().mode() & 0o111 != 0
 }
 
 /// Whether the system would run it with privileges that the user does not have.

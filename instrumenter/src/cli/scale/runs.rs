@@ -13,7 +13,7 @@ use profile::merge::{Part, fold, merge};
 use profile::model::Profile;
 
 use super::Failure;
-use crate::cli::run::program;
+use crate::cli::executable;
 use crate::diagnostic::file_error;
 
 /// The program to run, and the way to run it.
@@ -117,8 +117,8 @@ fn one(runs: &Runs<'_>, threads: u32, folder: &Path) -> Result<(Profile, u8), Fa
     let mut command = Command::new(first);
     command.args(others);
     let mut ended = run(command);
-    if program::is_for_shell(&ended) {
-        ended = run(program::by_shell(first, others));
+    if executable::is_for_shell(&ended) {
+        ended = run(executable::by_shell(first, others));
     }
     let status = ended.map_err(|error| {
         file_error(
