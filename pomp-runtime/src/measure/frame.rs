@@ -177,7 +177,8 @@ impl Frame {
 
     /// Of a construct deep in a recursion: the node at which it was entered.
     pub(crate) fn entry(&self) -> Option<&'static Node> {
-        self.entry.get()
+        // The frame keeps that of an earlier instance.
+        self.entry.get().filter(|_| self.role() == Role::Recursive)
     }
 
     pub(crate) fn start(&self) -> u64 {

@@ -288,6 +288,24 @@ fn a_recursion_through_others_has_exact_times() {
     assert_eq!((own_of(1), own_of(2)), (100, 200));
 }
 
+/// The frames that a recursion used serve again, and are open at the end.
+#[test]
+fn a_recursion_is_not_entered_by_what_comes_after_it() {
+    let (t, work) = (initial(), region("for", 1));
+    (0..8).for_each(|depth| t.on(LoopEnter, work, depth));
+    (0..8).for_each(|depth| t.on(LoopExit, work, 10 + depth));
+    let others: Vec<_> = (2..10).map(|line| region("single", line)).collect();
+    for other in &others {
+        t.on(SingleEnter, other, 20);
+    }
+    let profile = profile_at(30, &[t], &[&[work], &*others].concat());
+    let recursion = profile.nodes.iter().filter(|node| node.region == 0);
+    let main = |node: &Node| (node.rows[0].main.count, node.rows[0].main.ns);
+    let recursion: Vec<_> = recursion.map(main).collect();
+    assert_eq!(recursion, [(1, 17), (1, 15), (1, 13), (1, 11), (4, 9)]);
+    assert_eq!(profile.nodes.len(), 5 + others.len());
+}
+
 #[test]
 fn regions_that_are_open_at_the_end_are_closed_then() {
     let (t, work, critical) = (initial(), region("for", 1), region("critical", 2));
