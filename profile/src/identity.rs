@@ -88,7 +88,7 @@ pub struct Pair {
 
 /// Finds for each region the region that it was before the source was changed.
 ///
-/// First the files are matched ([`same_files`]): different programs have none in common. Then
+/// First the files are matched: different programs have none in common. Then
 /// there are passes over the regions that have no partner yet. They match regions that
 ///
 /// 1. agree in everything, their place included, if nothing in the file moved;
