@@ -77,7 +77,6 @@ impl CallTree {
 
     /// Looks through the ring, from the child after the last one: programs
     /// visit the same regions in the same order again and again.
-    #[cold]
     #[inline(never)]
     fn find_child(
         &self,
@@ -86,20 +85,36 @@ impl CallTree {
         within: u8,
         last: Option<&'static Node>,
     ) -> Option<&'static Node> {
-        let key = Key::of_child(parent, region, within);
-        let node = match self.find(last, key) {
+        // All in the ring have this parent.
+        let mut ring = Ring::of(last).take(SHORT_SEARCH);
+        let node = match ring.find(|node| node.matches(region, within)) {
             Some(node) => node,
-            None => self.add(|node| {
+            None => self.look_up_child(parent, region, within, last)?,
+        };
+        parent.last_child.set(Some(node));
+        Some(node)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_up_child(
+        &self,
+        parent: &'static Node,
+        region: &'static Region,
+        within: u8,
+        last: Option<&'static Node>,
+    ) -> Option<&'static Node> {
+        let key = Key::of_child(parent, region, within);
+        self.look_up(last, key).or_else(|| {
+            self.add(|node| {
                 node.become_child(parent, region, within);
                 if let (Origin::Member(_), Some(around)) = (parent.place(), parent.region()) {
                     around.hold_others();
                 }
                 insert_in_ring(last, node);
                 self.index.add(node);
-            })?,
-        };
-        parent.last_child.set(Some(node));
-        Some(node)
+            })
+        })
     }
 
     /// The root of member `number` of the teams that `fork` starts.
@@ -156,7 +171,7 @@ impl CallTree {
         last: Option<&'static Node>,
     ) -> Option<&'static Node> {
         let key = Key::of_member(fork, number);
-        self.find(last, key).or_else(|| {
+        self.look_up(last, key).or_else(|| {
             self.add_beyond_limit(|node| {
                 node.become_member(fork, number);
                 insert_in_ring(last, node);
@@ -165,19 +180,16 @@ impl CallTree {
         })
     }
 
-    /// Looks a little way through the ring, then into the index.
-    fn find(&self, last: Option<&'static Node>, key: Key) -> Option<&'static Node> {
-        let ring = |most| Ring::of(last).take(most);
-        if let Some(node) = ring(SHORT_SEARCH).find(|node| node.is(key)) {
-            return Some(node);
-        }
+    /// Looks into the index for a node that does not come soon in the ring.
+    fn look_up(&self, last: Option<&'static Node>, key: Key) -> Option<&'static Node> {
         self.index.find(key).or_else(|| {
             let most = if self.index.has_gaps() {
                 LONG_SEARCH
             } else {
                 0
             };
-            ring(most).find(|node| node.is(key))
+            let mut ring = Ring::of(last).take(most);
+            ring.find(|node| node.is(key))
         })
     }
 
