@@ -14,7 +14,7 @@ mod sums;
 mod tasks;
 
 use by_hand::{SECOND, node, row, run};
-use profile::analysis::{Barrier, Pattern, Report, Selection, SelectionError};
+use profile::analysis::{Barrier, CauseKind, Pattern, Report, Selection, SelectionError};
 use profile::model::{
     Arrivals, Bucket, Contention, ContentionSite, Distribution, GuardKind, Holder, Profile, Row,
     Span,
@@ -104,16 +104,41 @@ fn queues_are_properties_of_what_is_queued_for() {
     }
 }
 
+/// So many updates, which took 4 s together.
+fn atomic(updates: u64, variable: Option<&str>) -> Profile {
+    let mut each = row(1, &[(Main, 4)]);
+    each.main.count = updates;
+    let mut profile = inside(Kind::Atomic, [each, row(2, &[])]);
+    profile.regions[1].variable = variable.map(str::to_owned);
+    profile
+}
+
 #[test]
 fn an_atomic_is_frequent_by_its_rate() {
     // 200 s of thread time, so 200,000 is the limit.
-    let atomic = |count| {
-        let mut each = row(1, &[(Main, 4)]);
-        each.main.count = count;
-        inside(Kind::Atomic, [each, row(2, &[])])
+    let frequent = |count| properties(&atomic(count, Some("x")));
+    assert_eq!(frequent(200_000), []);
+    assert_eq!(frequent(200_001), [("FrequentAtomic", 2.0)]);
+}
+
+/// An update that takes no longer than one without other threads loses nothing.
+#[test]
+fn updates_of_many_variables_that_seldom_wait_are_said_to_be_no_loss() {
+    let frequent = |count| properties(&atomic(count, None));
+    assert_eq!(frequent(200_000_000), []);
+    assert_eq!(frequent(100_000_000), [("FrequentAtomic", 1.0)]);
+    let mut profile = atomic(4_000_000_000, None);
+    profile.nodes[1].rows[0].main.ns *= 10;
+    let report = Report::new(&profile);
+    let mut causes = report.causes.list.iter();
+    assert!(!causes.any(|cause| cause.kind == CauseKind::Atomic));
+    let [note] = &report.causes.notes[..] else {
+        panic!("{:?}", report.causes.notes);
     };
-    assert_eq!(properties(&atomic(200_000)), []);
-    assert_eq!(properties(&atomic(200_001)), [("FrequentAtomic", 2.0)]);
+    assert!(
+        note.ends_with("took 20 % of the thread time, in 4000000000 updates of about 10 ns. Threads seldom waited for each other there: there is little to win."),
+        "{note}"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! the same ones. Each file has one subject. Times are nanoseconds, and percentages are
 //! computed here: a writer only lays them out.
 
+mod atomics;
 mod call_graph;
 mod causes;
 mod decomposition;

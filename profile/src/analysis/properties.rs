@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use super::Share;
+use super::atomics;
 use super::grain::Grain;
 use super::labels::Label;
 use super::remedy::{tasks_while_waiting, too_little_work};
@@ -14,6 +15,7 @@ use crate::columns::Quantity;
 use crate::model::{Profile, Region};
 use crate::order;
 use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES, PropertyRow};
+use crate::region_kind::RegionKind;
 
 /// A property that holds for a region.
 #[derive(Clone, Debug)]
@@ -56,6 +58,13 @@ pub(crate) fn analyse(
             let lost = match row.condition {
                 Condition::SmallTasks => too_small(table.region).map_or(0, |grain| grain.cost_ns()),
                 _ => row.lost.iter().map(|&quantity| sum(table, quantity)).sum(),
+            };
+            let lost = match kind {
+                RegionKind::Atomic => {
+                    let region = &profile.regions[table.region];
+                    atomics::lost_ns(region, lost, sum(table, Quantity::ExecCount))
+                }
+                _ => lost,
             };
             if lost == 0 || !holds(row.condition, table, thread_time_ns) {
                 continue;

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::ledger::{Entry, Ledger, largest};
-use super::{Cause, Facts, Kind, Place, mentions, queued};
+use super::{Cause, Facts, Kind, Place, explains, mentions, queued};
 use crate::advice::advice;
+use crate::analysis::atomics::{OF_MANY_NS, has_many_variables};
 use crate::analysis::words::{count, percent, time};
 use crate::columns::Quantity;
 use crate::model::{Contention, GuardKind};
@@ -31,10 +32,8 @@ const UPDATE_NS: f64 = 4.0;
 /// measured only where the probes take longer than the update (Fortran).
 const ONE_OTHER_NS: f64 = 5.0;
 
-/// The time of an update of one of many variables, in nanoseconds, if no other thread needs the
-/// variable. Between two probes, the update waits until its cache line comes from a slower cache.
-/// Without measurement, other work goes on meanwhile.
-const OF_MANY_NS: f64 = 20.0;
+/// Atomic updates that take this part of the thread time are mentioned, in percent.
+const MUCH: f64 = 5.0;
 
 /// For an ordered region whose turns cannot come sooner.
 const ORDERED_ONLY: &str = "Do only what must happen in order in the ordered part, and the rest \
@@ -120,9 +119,9 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
     // Updates keep a processor. So their elapsed time is their thread time, divided among the
     // processors, if there are fewer of them than threads.
     let measured = measured as f64 * (overheads.threads as f64 / at_once);
-    let of_one = |region: &usize| facts.profile.regions[*region].variable.is_some();
-    if !regions.iter().all(of_one) {
-        return (measured - updates * OF_MANY_NS).max(0.0);
+    let of_many = |region: &usize| has_many_variables(&facts.profile.regions[*region]);
+    if regions.iter().any(of_many) {
+        return (measured - updates * OF_MANY_NS as f64).max(0.0);
     }
     if at_once > 2.0 {
         return measured;
@@ -132,6 +131,33 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
         true => alone + ((measured - alone) / 2.0).min(updates * ONE_OTHER_NS),
         false => alone,
     }
+}
+
+/// One sentence for each atomic construct that took much of the thread time, and is not the place of
+/// any cause.
+pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
+    let note = |region: usize| {
+        let construct = &facts.profile.regions[region];
+        if construct.kind != RegionKind::Atomic || !has_many_variables(construct) {
+            return None;
+        }
+        let (ns, updates) = (
+            column(facts, region, Quantity::ExecTime),
+            column(facts, region, Quantity::ExecCount),
+        );
+        let share = 100.0 * ns as f64 / facts.overheads.thread_time_ns.max(1) as f64;
+        (share >= MUCH && !explains(causes, region)).then(|| {
+            format!(
+                "The {} took {} of the thread time, in {} of about {}. Threads seldom waited for \
+                 each other there: there is little to win.",
+                facts.labels[region].in_words(),
+                percent(share),
+                count(updates, "update"),
+                time(ns / updates.max(1)),
+            )
+        })
+    };
+    (0..facts.profile.regions.len()).filter_map(note).collect()
 }
 
 /// The most that can be won: the wait, and the time spent inside.

@@ -3,7 +3,7 @@
 //! timed, it cannot be told from work.
 
 use super::ledger::{Amount, Ledger};
-use super::{Cause, Facts, Kind};
+use super::{Cause, Facts, Kind, explains};
 use crate::analysis::words::{count, percent, time};
 use crate::columns::Quantity;
 use crate::model::{Region, Span};
@@ -70,13 +70,9 @@ fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> 
 /// One sentence for each such construct that lasted for much of the run and is not the place of
 /// any cause.
 pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
-    let explained = |region: usize| {
-        let mut places = causes.iter().flat_map(|cause| &cause.place.regions);
-        places.any(|place| *place == region)
-    };
     let elapsed = facts.elapsed_by_region();
     let much = (0..elapsed.len())
-        .filter(|&region| facts.share(elapsed[region]) >= MUCH && !explained(region));
+        .filter(|&region| facts.share(elapsed[region]) >= MUCH && !explains(causes, region));
     let note = |region: usize| {
         let (does, more) = what(&facts.profile.regions[region])?;
         Some(format!(

@@ -120,7 +120,7 @@ pub struct Place {
 pub struct Causes {
     /// The causes that matter, most to win first.
     pub list: Vec<Cause>,
-    /// Places where time may be lost that cannot be told from work, in sentences.
+    /// Places where time cannot be told from work, or is not to be won, in sentences.
     pub notes: Vec<String>,
     /// The elapsed time that all causes together can win; percent of the run. It is less than
     /// the run where threads shared processors.
@@ -243,6 +243,12 @@ impl Facts<'_, '_> {
     }
 }
 
+/// Whether a region is the place of any of these causes.
+fn explains(causes: &[Cause], region: usize) -> bool {
+    let mut places = causes.iter().flat_map(|cause| &cause.place.regions);
+    places.any(|place| *place == region)
+}
+
 /// Whether a region's directive has a word, such as the name of a clause. Fortran has no case.
 fn mentions(region: &Region, word: &str) -> bool {
     let directive = region.directive.as_deref().unwrap_or_default();
@@ -343,6 +349,7 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
     no_more_than(most, facts, &mut causes.list);
     spread(facts, &mut causes.list);
     causes.notes = handing_out::notes(facts, &causes.list);
+    causes.notes.extend(contention::notes(facts, &causes.list));
     causes
 }
 
