@@ -558,28 +558,33 @@ def compared_with_keys(browser, file):
         assert page.locator('nav a[data-view="compare"]').get_attribute("aria-current") == "page"
         page.wait_for_selector("table.data")
         spoken(page)
+        drawn_again(page)
         before = page.locator("#app").inner_text()
         tab_to(page, "one => one.name === 'd'")
         keys.press("ArrowDown")
         page.wait_for_function(drawn, arg=before)
         assert page.evaluate("document.activeElement.name") == "d" and "d=all" in page.url
+        drawn_again(page)
         links = [(page.url.split("#")[1], page.locator("#app").inner_text())]
         tab_to(page, "one => one.matches('#app table.data a')")
         keys.press("Enter")
         assert "v=region" in page.url, page.url
         # All other views show the run before, and the choice keeps the focus.
         page.wait_for_function(drawn, arg=links[0][1])
+        drawn_again(page)
         before = page.locator("#app").inner_text()
         tab_to(page, "one => one.name === 'run'")
         keys.press("ArrowDown")
         page.wait_for_function(drawn, arg=before)
         assert page.evaluate("document.activeElement.name") == "run" and "run=0" in page.url
+        drawn_again(page)
         links.append((page.url.split("#")[1], page.locator("#app").inner_text()))
         page.go_back()
         page.wait_for_selector('nav a[data-view="compare"][aria-current]')
     for fragment, text in links:
         with shown(browser, file, "#" + fragment) as page:
             page.wait_for_selector("table.data")
+            drawn_again(page)
             assert page.locator("#app").inner_text() == text, fragment
 
 
