@@ -265,7 +265,7 @@ fn constructs_by_file(regions: &[Region]) -> ByFile<'_> {
     files
 }
 
-/// Moves the files of both sides that fit each other best to those that are the same.
+/// Pairs the files that fit each other best. They go from both sides to those that are the same.
 fn matched<'r, S: Ord>(
     old: &mut ByFile<'r>,
     new: &mut ByFile<'r>,

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Runs scripts that name no interpreter.
+/// The shell that runs scripts which name no interpreter.
 const SHELL: &str = "/bin/sh";
 
 /// The program of this name in PATH.

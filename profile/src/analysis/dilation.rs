@@ -108,13 +108,12 @@ impl Sum {
 /// The mean number of threads in the teams of a parallel region, without the thread that forked;
 /// 0 for other constructs.
 fn others_of_team(node: &TreeNode<'_>) -> f64 {
-    let count = |number: fn(&Row) -> u64| node.rows().map(|row| number(row.row)).sum::<u64>();
-    let teams = count(|row| row.seq().count);
-    let members = count(|row| row.main.count) as f64;
-    match node.kind.is_parallel() && teams > 0 {
-        true => (members / teams as f64 - 1.0).max(0.0),
-        false => 0.0,
+    if !node.kind.is_parallel() {
+        return 0.0;
     }
+    let count = |number: fn(&Row) -> u64| node.rows().map(|row| number(row.row)).sum::<u64>();
+    let (teams, members) = (count(|row| row.seq().count), count(|row| row.main.count));
+    (members as f64 / teams.max(1) as f64 - 1.0).max(0.0)
 }
 
 /// For how long so many other members waited while a thread recorded the begins and the ends of its

@@ -15,7 +15,6 @@ use crate::columns::Quantity;
 use crate::model::{Profile, Region};
 use crate::order;
 use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES, PropertyRow};
-use crate::region_kind::RegionKind;
 
 /// A property that holds for a region.
 #[derive(Clone, Debug)]
@@ -55,16 +54,14 @@ pub(crate) fn analyse(
     for table in flat {
         let kind = profile.regions[table.region].kind;
         for row in PROPERTIES.iter().filter(|row| row.kinds.contains(&kind)) {
+            let lost_there = row.lost.iter().map(|&quantity| sum(table, quantity)).sum();
             let lost = match row.condition {
                 Condition::SmallTasks => too_small(table.region).map_or(0, |grain| grain.cost_ns()),
-                _ => row.lost.iter().map(|&quantity| sum(table, quantity)).sum(),
-            };
-            let lost = match kind {
-                RegionKind::Atomic => {
+                Condition::Frequent => {
                     let region = &profile.regions[table.region];
-                    atomics::lost_ns(region, lost, sum(table, Quantity::ExecCount))
+                    atomics::lost_ns(region, lost_there, sum(table, Quantity::ExecCount))
                 }
-                _ => lost,
+                _ => lost_there,
             };
             if lost == 0 || !holds(row.condition, table, thread_time_ns) {
                 continue;

@@ -151,8 +151,9 @@ fn compiled(
     compiled
 }
 
-/// Whether the function at a call was made from several of the source. Another one that only jumps
-/// to it is such a function if it has constructs of its own: it would call the runtime otherwise.
+/// Whether the function that makes a call stands for several functions of the source. A function
+/// that has constructs in the source, but only jumps to this one, was equal to it: otherwise it
+/// would call the runtime itself.
 fn is_shared(module: &Module, code: &Code, sources: &mut Sources) -> bool {
     let has_own = |(name, file): (String, String)| {
         let constructs = sources.of(&file);

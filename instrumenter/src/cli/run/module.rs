@@ -115,7 +115,7 @@ impl Module {
         }
     }
 
-    /// Whether the function at an address was made from several of the source, which were equal: a
+    /// Whether the function at an address stands for several of the source, which were equal: a
     /// compiler or linker kept only one of them.
     pub(super) fn is_shared(&self, address: u64) -> bool {
         self.machine.as_ref().is_some_and(|code| {

@@ -89,32 +89,18 @@ impl CallTree {
         let mut ring = Ring::of(last).take(SHORT_SEARCH);
         let node = match ring.find(|node| node.matches(region, within)) {
             Some(node) => node,
-            None => self.look_up_child(parent, region, within, last)?,
+            None => {
+                let key = Key::of_child(parent, region, within);
+                self.look_up_or_add(last, key, |node| {
+                    node.become_child(parent, region, within);
+                    if let (Origin::Member(_), Some(around)) = (parent.place(), parent.region()) {
+                        around.hold_others();
+                    }
+                })?
+            }
         };
         parent.last_child.set(Some(node));
         Some(node)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn look_up_child(
-        &self,
-        parent: &'static Node,
-        region: &'static Region,
-        within: u8,
-        last: Option<&'static Node>,
-    ) -> Option<&'static Node> {
-        let key = Key::of_child(parent, region, within);
-        self.look_up(last, key).or_else(|| {
-            self.add(|node| {
-                node.become_child(parent, region, within);
-                if let (Origin::Member(_), Some(around)) = (parent.place(), parent.region()) {
-                    around.hold_others();
-                }
-                insert_in_ring(last, node);
-                self.index.add(node);
-            })
-        })
     }
 
     /// The root of member `number` of the teams that `fork` starts.
@@ -156,24 +142,31 @@ impl CallTree {
         let mut ring = Ring::of(last).take(SHORT_SEARCH);
         let node = match ring.find(|node| node.is_member(fork, number)) {
             Some(node) => node,
-            None => self.look_up_member_root(fork, number, last)?,
+            None => {
+                let key = Key::of_member(fork, number);
+                // Without the root, the records of a thread would be lost.
+                self.beyond_limit(|| {
+                    self.look_up_or_add(last, key, |node| node.become_member(fork, number))
+                })?
+            }
         };
         self.last_root.set(Some(node));
         Some(node)
     }
 
+    /// The node of a key that does not come soon in the ring. If there is none, `fill` makes a new
+    /// one what the key says.
     #[cold]
     #[inline(never)]
-    fn look_up_member_root(
+    fn look_up_or_add(
         &self,
-        fork: &'static Node,
-        number: u32,
         last: Option<&'static Node>,
+        key: Key,
+        fill: impl FnOnce(&'static Node),
     ) -> Option<&'static Node> {
-        let key = Key::of_member(fork, number);
         self.look_up(last, key).or_else(|| {
-            self.add_beyond_limit(|node| {
-                node.become_member(fork, number);
+            self.add(|node| {
+                fill(node);
                 insert_in_ring(last, node);
                 self.index.add(node);
             })
