@@ -6,9 +6,10 @@
 //!                                                 gomp, ompt (of programs that were not built
 //!                                                 with us);
 //!                                                 all pass `boundary`
-//! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock, region;
-//!                                                 pausing, passing, quiesce, cancellation
-//!            and is recorded, or passed on        calls (call paths), trace; collector (a tool's
+//! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock; pausing,
+//!                                                 passing, quiesce, cancellation
+//!            and is recorded, or passed on        records (regions, nodes, teams, frames), calls
+//!                                                 (call paths), trace; collector (a tool's
 //!                                                 callbacks)
 //! result     a profile is made of the records     snapshot, node_merge, merge
 //! run        measurement begins and ends          life_cycle, beginning, writing, helper,
@@ -26,7 +27,7 @@
 //!   output, exit status, errno and working directory are its own;
 //! - a signal handler of ours does nothing but wake a thread;
 //! - `unsafe` stands only in `sources`, whose callers are programs; for a collector's
-//!   messages (`requests`); where memory is per thread (`team_record`, `shared`, `thread`) or is
+//!   messages (`requests`); where memory is per thread (`team`, `shared`, `thread`) or is
 //!   taken from a range of our own (`allocator`); where the OpenMP and the C++ runtime
 //!   are asked (`omp`, `fortran_omp`, `cxx`); where the program keeps the record of a loop
 //!   (`chunks`, `chunk_requests`); and where the system is asked

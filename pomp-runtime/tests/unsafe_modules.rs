@@ -15,6 +15,7 @@ fn the_list_of_modules_with_unsafe_is_complete_and_no_longer() {
     let recording = [
         "measure",
         "measure/calls",
+        "measure/records",
         "measure/collector",
         "measure/trace",
     ];

@@ -14,12 +14,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::arrival::member_frame;
-use super::frame::{Frame, Role};
 use super::gaps::{Gap, Gaps};
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
+use super::records::frame::Role;
 use super::thread::Thread;
 use super::{omp, pause, quiesce, thread};
-use crate::measure::calls::node::Node;
+use crate::measure::records::Node;
 
 /// What all threads share.
 #[derive(Debug)]

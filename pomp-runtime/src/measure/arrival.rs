@@ -10,12 +10,13 @@
 //! at which their part ended, and the time at which the last task that they executed after it
 //! ended. The thread that forked looks for the latest of these times at the join (`ended`).
 
-use super::frame::{Frame, Role};
 use super::pause;
+use super::records::Frame;
+use super::records::Team;
+use super::records::frame::Role;
 use super::slots::Last;
-use super::team_record::Team;
 use super::thread::Thread;
-use crate::measure::calls::node::Node;
+use crate::measure::records::Node;
 
 impl Thread {
     /// This thread has just arrived at a barrier; the event is recorded.

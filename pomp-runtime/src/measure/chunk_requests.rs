@@ -11,10 +11,11 @@ use std::sync::atomic::AtomicU64;
 
 use super::chunks::Head;
 use super::cost;
-use super::frame::{Frame, Role};
 use super::omp;
+use super::records::Frame;
+use super::records::frame::Role;
 use super::thread::Thread;
-use crate::measure::calls::node::Node;
+use crate::measure::records::Node;
 
 /// One request of this many is timed. The number is a prime, so that in loops of equal length it
 /// is not always the same request that is timed.

@@ -8,9 +8,10 @@
 use profile::descriptor::Descriptor;
 use trace::schedule::{How, Kind};
 
-use super::frame::{Frame, Role};
 use super::omp;
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
+use super::records::frame::Role;
 use super::shared_loop::size_of_chunks;
 use super::thread::Thread;
 use crate::measure::trace::{Chunk, LoopRecord};

@@ -5,10 +5,11 @@ use profile::counters::MOST;
 
 use super::counters::{self, Counting, Values};
 use super::errno;
-use super::frame::{Frame, Role};
+use super::records::Frame;
+use super::records::frame::Role;
 use super::shared::{SharedRef, SharedU64, leak};
 use super::thread::Thread;
-use crate::measure::calls::node::Node;
+use crate::measure::records::Node;
 
 impl Thread {
     /// A region begins: its values start here.

@@ -12,9 +12,10 @@ use profile::region_kind::PseudoRegion;
 
 use super::clock;
 use super::counters;
-use super::frame::{Frame, Role};
 use super::pause;
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
+use super::records::frame::Role;
 use super::slots::Latest;
 use super::thread::Thread;
 use crate::measure::collector;

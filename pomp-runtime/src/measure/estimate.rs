@@ -7,8 +7,8 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::sample::{PARTS, Sample};
 use super::sampling::cost_of_pair;
-use crate::measure::calls::node::Node;
 use crate::measure::cost::{ticks_of_empty_instance, ticks_of_update};
+use crate::measure::records::Node;
 
 /// The possible error of the cost of timing that is left out, as a part of that cost. Timing adds
 /// between half and all of the cost of a pair of events; three quarters are left out.

@@ -7,8 +7,8 @@
 
 use profile::region_kind::RegionKind;
 
-use super::frame::Frame;
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
 use super::thread::Thread;
 use profile::event::Event;
 

@@ -5,7 +5,7 @@
 //! If measurement was paused there are none: what happened in between is not known. The number
 //! of pairs of regions is fixed, so that nothing is allocated; further pairs are not recorded.
 
-use super::region::Region;
+use super::records::Region;
 use super::shared::{SharedRef, SharedU64};
 
 /// Pairs of regions that are told apart.

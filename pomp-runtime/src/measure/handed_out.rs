@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use trace::schedule::How;
 
 use super::errno;
-use super::frame::{Frame, Role};
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
+use super::records::frame::Role;
 use super::shared::leak;
 use super::shared_loop::{Current, End, Shared, Turn, size_of_chunks};
 use super::thread::Thread;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use super::shared::{SharedRef, SharedU64};
-use crate::measure::calls::node::Node;
+use crate::measure::records::Node;
 
 /// A lock that a thread holds, or an entry that is free for the next.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::coarse_clock;
-use super::region::Region;
+use super::records::Region;
 use super::shared::{SharedRef, SharedU64};
 
 /// The number of records of a thread. The regions that get none are passed over by calls.

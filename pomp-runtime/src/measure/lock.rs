@@ -11,11 +11,11 @@ use profile::region_kind::PseudoRegion;
 
 use super::holds::{Got, Held};
 use super::pause;
-use super::region::Region;
+use super::records::Region;
 use super::shared::leak;
 use super::thread::Thread;
-use crate::measure::calls::node::Node;
 use crate::measure::collector;
+use crate::measure::records::Node;
 use crate::measure::trace::LockRecord;
 use trace::record::Op;
 

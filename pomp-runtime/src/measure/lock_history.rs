@@ -7,9 +7,10 @@
 
 use profile::region_kind::PseudoRegion;
 
-use super::frame::{Frame, Role};
 use super::holds::Got;
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
+use super::records::frame::Role;
 use super::thread::{self, Thread};
 use profile::event::Event;
 

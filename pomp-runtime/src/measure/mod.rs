@@ -36,7 +36,6 @@ pub(crate) mod errno;
 pub(crate) mod estimate;
 pub(crate) mod facts;
 pub(crate) mod fortran_omp;
-pub(crate) mod frame;
 pub(crate) mod function;
 pub(crate) mod gaps;
 #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
@@ -63,8 +62,8 @@ mod passing;
 pub(crate) mod pause;
 pub(crate) mod pausing;
 pub(crate) mod quiesce;
+pub(crate) mod records;
 mod reduction;
-pub(crate) mod region;
 pub(crate) mod rights;
 #[cfg_attr(
     any(test, not(target_arch = "x86_64")),
@@ -86,7 +85,6 @@ pub(crate) mod stderr;
 pub(crate) mod task;
 mod team;
 mod team_lookup;
-pub(crate) mod team_record;
 pub(crate) mod thread;
 pub(crate) mod trace;
 mod trace_pages;

@@ -4,8 +4,8 @@
 //! the state that begins or ends. The time of callbacks counts for that state. Events that a
 //! callback causes are ignored.
 
-use super::frame::Role;
-use super::region::Region;
+use super::records::Region;
+use super::records::frame::Role;
 use super::thread::Thread;
 use crate::measure::collector;
 use profile::event::{Action, Event};

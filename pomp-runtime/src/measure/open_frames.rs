@@ -1,6 +1,7 @@
 //! The constructs that a thread is in when its records are read.
 
-use super::frame::{Frame, Role};
+use super::records::Frame;
+use super::records::frame::Role;
 use super::thread::Thread;
 
 /// The frames that are open, innermost first, each with the time when it was

@@ -12,12 +12,14 @@ use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::clock::now;
-use super::frame::{Frame, Role};
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
+use super::records::frame::Role;
 use super::sampler::{Passes, place_of};
 use super::thread::{self, Thread};
 use super::{attention, coarse_clock, pause, state};
-use crate::measure::calls::node::{Node, pseudo_region};
+use crate::measure::records::Node;
+use crate::measure::records::node::pseudo_region;
 
 /// Whether an event of the region that `find` gives is passed over, so that nothing else is to be
 /// done. Probes ask this first. The function calls no other one, so that the probes save few

@@ -10,7 +10,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::clock::now;
 use super::coarse_clock;
-use super::region::Region;
+use super::records::Region;
 use super::state;
 use super::thread::{self, Thread};
 

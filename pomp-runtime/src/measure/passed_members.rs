@@ -18,15 +18,18 @@ use std::sync::atomic::Ordering;
 use profile::region_kind::PseudoRegion;
 
 use super::clock::{self, now};
-use super::frame::{Frame, Role};
-use super::region::Region;
+use super::records::Frame;
+use super::records::PassedTeams;
+use super::records::Region;
+use super::records::frame::Role;
+use super::records::team::TeamHandle;
 use super::sample::Sample;
 use super::sampling;
 use super::shared::leak;
-use super::team_record::{PassedTeams, TeamHandle};
 use super::thread::{self, Thread};
 use super::{attention, coarse_clock, omp, pause, state};
-use crate::measure::calls::node::{Node, Origin};
+use crate::measure::records::Node;
+use crate::measure::records::node::Origin;
 
 /// How many teams must have been passed over before their mean time is used.
 const ENOUGH: u64 = 256;

@@ -9,8 +9,9 @@
 use profile::region_kind::PseudoRegion;
 
 use super::counters;
-use super::frame::{Frame, Role};
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
+use super::records::frame::Role;
 use super::thread::Thread;
 use crate::measure::collector;
 use profile::event::{Action, Event};

@@ -7,7 +7,8 @@
 //! No frame is changed when a pause begins or ends. At its next event each thread moves the times
 //! of its own frames by the lengths of the pauses since its last event.
 
-use super::frame::{Frame, Role};
+use super::records::Frame;
+use super::records::frame::Role;
 use super::thread::{self, Thread};
 use super::{pause, quiesce, state};
 

@@ -7,8 +7,8 @@
 use profile::region_kind::PseudoRegion;
 
 use super::arrival::member_frame;
-use super::frame::Role;
-use super::region::Region;
+use super::records::Region;
+use super::records::frame::Role;
 use super::thread::Thread;
 
 impl Thread {

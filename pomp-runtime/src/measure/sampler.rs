@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use profile::region_kind::PseudoRegion;
 
 use super::lending::{Lending, Passing};
-use super::region::Region;
+use super::records::Region;
 use super::shared::{SharedRef, SharedU64};
-use crate::measure::calls::node::Node;
-use crate::measure::calls::waits::{NodeWaits, SEVERAL};
+use crate::measure::records::Node;
+use crate::measure::records::waits::{NodeWaits, SEVERAL};
 
 /// The number of entries in a thread's table of constructs that it passes over.
 const ENTRIES: usize = 64;

@@ -23,12 +23,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::frame::{Frame, Role};
+use super::records::Frame;
+use super::records::frame::Role;
 use super::sample::Sample;
 use super::shared::leak;
 use super::thread::Thread;
 use super::{coarse_clock, cost};
-use crate::measure::calls::node::{Node, pseudo_region};
+use crate::measure::records::Node;
+use crate::measure::records::node::pseudo_region;
 
 /// A node can be sampled after this many instances. They show whether that is worth it.
 const MANY: u64 = 4096;

@@ -12,11 +12,12 @@ use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::attention;
-use super::calls::node::Node;
 use super::collector;
 use super::counters;
-use super::frame::{Frame, Role};
-use super::region::Region;
+use super::records::Frame;
+use super::records::Node;
+use super::records::Region;
+use super::records::frame::Role;
 use super::thread::Thread;
 use super::{sampling, untimed};
 

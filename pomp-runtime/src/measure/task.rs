@@ -10,8 +10,9 @@
 
 use profile::region_kind::PseudoRegion;
 
-use super::frame::{Frame, Role};
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
+use super::records::frame::Role;
 use super::thread::Thread;
 
 impl Thread {

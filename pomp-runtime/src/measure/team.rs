@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use profile::region_kind::PseudoRegion;
 
 use super::counters;
-use super::frame::{Frame, Role};
 use super::pause;
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
+use super::records::Team;
+use super::records::frame::Role;
 use super::shared::leak;
-use super::team_record::Team;
 use super::thread::Thread;
 use crate::measure::collector;
 use crate::measure::helper_requests;

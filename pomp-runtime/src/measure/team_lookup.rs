@@ -7,11 +7,12 @@
 //! at the same place, the member takes the team of that initial thread from which it was last known
 //! to descend. If that is not known either, the choice is a guess, which is counted.
 
-use super::frame::Role;
-use super::region::Region;
-use super::team_record::{TeamHandle, TeamPath};
+use super::records::Region;
+use super::records::TeamPath;
+use super::records::frame::Role;
+use super::records::team::TeamHandle;
 use super::thread::Thread;
-use crate::measure::calls::node::Node;
+use crate::measure::records::Node;
 
 impl Region {
     /// The node of the fork at a place, if its team is passed over and no other team could be

@@ -13,19 +13,20 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::collector_counts::WaitCounts;
 use super::counters::Files;
-use super::frame::{Frame, Role, add_frames};
 use super::holds::{Held, Holds};
 use super::mutex::lock;
 use super::own_time::OwnTime;
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
+use super::records::frame::{Role, add_frames};
 use super::sampler::{PassedLock, PassedMember, Sampler};
 use super::shared::{SharedRef, SharedU64, leak};
 use super::trace_stream::Stream;
 use super::{clock, coarse_clock, errno, omp, pause, state};
 use crate::measure::calls::log::Log;
-use crate::measure::calls::node::Node;
 use crate::measure::calls::tree::CallTree;
 use crate::measure::helper_requests;
+use crate::measure::records::Node;
 
 /// What one thread records. Two threads never share a cache line of it.
 #[derive(Debug)]

@@ -12,10 +12,11 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use profile::units::Nanoseconds;
 
 use super::clock;
-use super::frame::{Frame, Role};
-use super::region::Region;
+use super::records::Frame;
+use super::records::Region;
+use super::records::frame::Role;
 use super::thread::Thread;
-use crate::measure::calls::node::Node;
+use crate::measure::records::Node;
 use profile::event::Action;
 
 /// A node can be throttled after this many instances.

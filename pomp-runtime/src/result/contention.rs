@@ -9,11 +9,11 @@ use profile::order;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::node_merge::{Placed, Places};
-use crate::measure::calls::distribution::Distribution;
 use crate::measure::calls::hash::Map;
-use crate::measure::calls::waits::SEVERAL;
 use crate::measure::clock::Scale;
 use crate::measure::lock_history::WAITED;
+use crate::measure::records::distribution::Distribution;
+use crate::measure::records::waits::SEVERAL;
 
 /// The thing that sites share. If several locks were set at a call site, nothing is known that it
 /// shares with others.

@@ -15,10 +15,11 @@ pub(crate) use super::snapshot::Snapshot;
 use super::waits;
 use crate::measure::active;
 use crate::measure::calls::hash::Map;
-use crate::measure::calls::node::{Node, Origin};
 use crate::measure::calls::totals::Totals;
 use crate::measure::clock::Scale;
-use crate::measure::region::Region;
+use crate::measure::records::Node;
+use crate::measure::records::Region;
+use crate::measure::records::node::Origin;
 
 /// How the times of a profile are converted, and whether more will come.
 #[derive(Clone, Copy, Debug)]

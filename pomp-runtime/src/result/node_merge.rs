@@ -8,8 +8,9 @@ use profile::region_kind::PseudoRegion;
 
 use super::snapshot::Snapshot;
 use crate::measure::calls::hash::Map;
-use crate::measure::calls::node::{Node, Origin};
-use crate::measure::region::Region;
+use crate::measure::records::Node;
+use crate::measure::records::Region;
+use crate::measure::records::node::Origin;
 
 /// Identity of a merged node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

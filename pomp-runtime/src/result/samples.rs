@@ -5,7 +5,8 @@ use profile::region_kind::PseudoRegion;
 
 use super::snapshot::Snapshot;
 use crate::measure::calls::hash::Map;
-use crate::measure::calls::node::{Node, Origin, pseudo_region};
+use crate::measure::records::Node;
+use crate::measure::records::node::{Origin, pseudo_region};
 use crate::measure::thread::Thread;
 
 const MAIN: usize = PseudoRegion::Main as usize;

@@ -10,15 +10,17 @@ use std::sync::atomic::Ordering;
 use profile::model::{Estimate, Span};
 use profile::region_kind::PseudoRegion;
 
-use crate::measure::calls::distribution::{Copies, Distribution};
 use crate::measure::calls::hash::Map;
-use crate::measure::calls::node::{Node, Origin, pseudo_region};
 use crate::measure::calls::totals::{Recorded, Total, Totals};
-use crate::measure::calls::waits::NodeWaits;
 use crate::measure::clock::Scale;
-use crate::measure::frame::{Frame, Role};
 use crate::measure::open_frames::open_frames;
-use crate::measure::region::Region;
+use crate::measure::records::Frame;
+use crate::measure::records::Node;
+use crate::measure::records::Region;
+use crate::measure::records::distribution::{Copies, Distribution};
+use crate::measure::records::frame::Role;
+use crate::measure::records::node::{Origin, pseudo_region};
+use crate::measure::records::waits::NodeWaits;
 use crate::measure::thread::Thread;
 use crate::measure::{active, counters, counting, pause};
 

@@ -9,9 +9,9 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use super::contention;
 use super::node_merge::Places;
 use super::snapshot::part_of;
-use crate::measure::calls::distribution::Distribution;
 use crate::measure::calls::hash::Map;
 use crate::measure::clock::Scale;
+use crate::measure::records::distribution::Distribution;
 
 /// If there are more distributions than this, they are not written thread by thread, but for all
 /// threads together.

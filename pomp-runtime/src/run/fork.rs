@@ -12,7 +12,8 @@ use std::thread::JoinHandle;
 
 use super::writing::{self, Start};
 use super::{at_end, helper, signals};
-use crate::measure::{active, pause, region, thread};
+use crate::measure::records::region;
+use crate::measure::{active, pause, thread};
 use crate::measure::{collector, trace};
 use profile::save::Saved;
 

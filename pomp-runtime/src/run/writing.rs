@@ -12,9 +12,10 @@ use profile::save::{SaveOptions, Saved, save, save_over};
 use super::beginning::Beginning;
 use crate::measure::config::Config;
 use crate::measure::mutex::lock;
+use crate::measure::records::region;
 use crate::measure::trace;
 use crate::measure::{
-    allocator, annotations, clock, config, cost, counters, facts, message, quiesce, region, rights,
+    allocator, annotations, clock, config, cost, counters, facts, message, quiesce, rights,
     signal_mask, state, thread,
 };
 use crate::result::merge::{self, Ending, Snapshot};

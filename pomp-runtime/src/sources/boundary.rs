@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::descriptor::OmpRegDescr;
 use super::regions::region_of;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::thread::{self, Thread};
 use crate::measure::{cancellation, state};
 use crate::run::{life_cycle, writing};

@@ -11,7 +11,7 @@ use super::regions::region_of;
 use crate::measure::chunk_requests::{begin_requests, end_requests};
 use crate::measure::chunks::{Head, Loop};
 use crate::measure::clock::now;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 
 /// Where the program keeps the record of a loop.

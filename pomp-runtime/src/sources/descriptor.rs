@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use profile::descriptor::{Descriptor, SourceLines};
 
-use crate::measure::region::{Region, register};
+use crate::measure::records::Region;
+use crate::measure::records::region::register;
 
 /// OPARI 1's descriptor.
 #[repr(C)]

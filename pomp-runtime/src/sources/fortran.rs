@@ -20,7 +20,7 @@ use crate::measure::annotations;
 use crate::measure::clock::now;
 use crate::measure::passed::{end_of_task_is_passed_over, is_passed_over};
 use crate::measure::passed_members;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use crate::run::life_cycle;
 use profile::event::Event;

@@ -11,7 +11,7 @@ use super::regions::region_of;
 use crate::measure::clock::now;
 use crate::measure::collector::waits::are_only_contended;
 use crate::measure::lock::{LockCall, Unset};
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use crate::measure::{collector, omp, passed_locks, state};
 

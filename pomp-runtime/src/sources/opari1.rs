@@ -18,7 +18,7 @@ use super::pomp::{
 use super::regions;
 use super::spelling::subroutine;
 use crate::measure::clock::now;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::run::life_cycle;
 use profile::event::Event;
 

@@ -20,9 +20,10 @@ use crate::measure::passed::{
     end_of_task_is_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,
     pass_over_and_lend, task_is_passed_over,
 };
-use crate::measure::region::Region;
+use crate::measure::records::Region;
+use crate::measure::records::TeamPath;
+use crate::measure::records::team::TeamHandle;
 use crate::measure::sampler::Passes;
-use crate::measure::team_record::{TeamHandle, TeamPath};
 use crate::measure::thread::Thread;
 use crate::measure::{omp, passed_members, pausing, state, thread};
 use crate::run::life_cycle;

@@ -4,7 +4,7 @@
 use super::descriptor::OmpRegDescr;
 use super::opari1_table;
 use crate::measure::errno;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 
 /// The region of a descriptor.
 #[inline(always)]

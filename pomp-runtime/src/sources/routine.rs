@@ -3,7 +3,8 @@
 use profile::descriptor::Descriptor;
 
 use crate::measure::errno;
-use crate::measure::region::{Region, register};
+use crate::measure::records::Region;
+use crate::measure::records::region::register;
 use crate::measure::shared::SharedRef;
 
 /// A routine, whose region is made at its first call.

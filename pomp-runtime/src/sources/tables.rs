@@ -6,7 +6,7 @@ use profile::descriptor::Descriptor;
 
 use super::descriptor::{OmpRegDescr, text};
 use super::functions;
-use crate::measure::region::register;
+use crate::measure::records::region::register;
 use crate::measure::{errno, state, thread};
 use crate::run::{life_cycle, writing};
 

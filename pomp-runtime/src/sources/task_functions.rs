@@ -11,7 +11,8 @@ use super::own;
 use super::pomp::{begin_execution, on_event};
 use crate::measure::errno;
 use crate::measure::passed::end_of_task_is_passed_over;
-use crate::measure::region::{self, Region};
+use crate::measure::records::Region;
+use crate::measure::records::region;
 use crate::measure::shared::{SharedRef, leak};
 use profile::event::Event;
 

@@ -13,7 +13,7 @@ use profile::region_kind::RegionKind;
 use super::boundary::event_of;
 use super::task_functions::TaskFunction;
 use super::weak::of_runtime;
-use crate::measure::frame::Frame;
+use crate::measure::records::Frame;
 use crate::measure::state;
 
 /// Our function for the tasks of the taskloop that this thread is in, or the program's own if the

@@ -16,7 +16,7 @@ use memchr::memmem;
 use profile::descriptor::{Descriptor, Literal};
 
 use crate::measure::mutex::lock;
-use crate::measure::region::register;
+use crate::measure::records::region::register;
 
 /// The bytes that follow the length in every record.
 const BEGIN: &[u8] = b"*regionType=";

@@ -10,7 +10,8 @@ use std::ffi::{c_int, c_void};
 
 use super::boundary::thread_event;
 use super::weak::{in_front_of_runtime, of_runtime};
-use crate::measure::{clock, region, state};
+use crate::measure::records::region;
+use crate::measure::{clock, state};
 
 /// Passes a barrier, which counts for the construct that the barrier ends.
 #[inline(always)]

@@ -8,7 +8,8 @@ use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::hash::Spread;
-use super::node::{Key, Node};
+use crate::measure::records::Node;
+use crate::measure::records::node::Key;
 use crate::measure::shared::{SharedRef, SharedU64, leak, leak_slice};
 
 /// Places of the first table; each further one has four times as many.

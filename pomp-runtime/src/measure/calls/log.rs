@@ -8,7 +8,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::node::Node;
+use crate::measure::records::Node;
 use crate::measure::shared::{SharedRef, SharedU64};
 
 /// Entries that are sorted at a time: a kilobyte.

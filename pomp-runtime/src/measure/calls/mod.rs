@@ -2,13 +2,8 @@
 //! region that was reached by one path. `tree` has the nodes, and finds the node of a reached
 //! region by `index`.
 
-pub(crate) mod distribution;
 pub(crate) mod hash;
 mod index;
 pub(crate) mod log;
-pub(crate) mod node;
-mod span;
-pub(crate) mod team_sizes;
 pub(crate) mod totals;
 pub(crate) mod tree;
-pub(crate) mod waits;

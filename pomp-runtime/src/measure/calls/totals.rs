@@ -2,8 +2,8 @@
 
 use profile::region_kind::PseudoRegion;
 
-use super::node::Node;
 use crate::measure::memory;
+use crate::measure::records::Node;
 
 /// Count and ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::index::Index;
-use super::node::{Key, Node, Origin, Ring, insert_in_ring};
 use crate::measure::memory;
-use crate::measure::region::Region;
+use crate::measure::records::Node;
+use crate::measure::records::Region;
+use crate::measure::records::node::{Key, Origin, Ring, insert_in_ring};
 use crate::measure::shared::{SharedRef, leak, leak_slice};
 
 /// Nodes in the first chunk of an arena; each further one is twice as large.
@@ -249,7 +250,7 @@ mod tests {
     use profile::region_kind::PseudoRegion;
 
     use super::*;
-    use crate::measure::region::tests::region;
+    use crate::measure::records::region::tests::region;
 
     #[test]
     fn children_keep_their_nodes_whatever_the_order() {

@@ -3,8 +3,9 @@
 use super::events::{Activity, Event};
 use super::session::tell;
 use super::waits;
-use crate::measure::frame::{Frame, Role};
-use crate::measure::region::Region;
+use crate::measure::records::Frame;
+use crate::measure::records::Region;
+use crate::measure::records::frame::Role;
 use crate::measure::thread::Thread;
 
 /// What a frame is in the middle of.

@@ -12,7 +12,8 @@ use profile::region_kind::{PseudoRegion, Whose};
 
 use super::events::Activity;
 use crate::measure::collector_counts::Kind;
-use crate::measure::frame::{Frame, Role};
+use crate::measure::records::Frame;
+use crate::measure::records::frame::Role;
 use crate::measure::thread::Thread;
 
 /// A state, with its number in the interface.

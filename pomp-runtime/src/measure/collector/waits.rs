@@ -11,7 +11,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use super::events::{Activity, Event};
 use super::session::{is_listening, number, tell};
 use crate::measure::collector_counts::{Kind, Occupants, WaitCounts};
-use crate::measure::frame::Frame;
+use crate::measure::records::Frame;
 use crate::measure::thread::{self, Thread};
 
 impl Kind {

@@ -5,7 +5,7 @@ use profile::model::Span;
 
 use super::*;
 use crate::measure::chunk_requests::{Look, PERIOD, is_looked_at, look, ticks_of_read};
-use crate::measure::region;
+use crate::measure::records::region;
 use Event::*;
 
 /// A loop with this schedule.

@@ -18,10 +18,10 @@ use profile::model::{Node, Profile};
 use profile::region_kind::PseudoRegion;
 
 use super::clock::Scale;
-use super::region::Region;
-use super::region::tests::region;
+use super::records::Region;
+use super::records::Team;
+use super::records::region::tests::region;
 use super::state;
-use super::team_record::Team;
 use super::thread::Thread;
 use crate::result::merge::{Ending, Snapshot, merge};
 use profile::event::Event;

@@ -1,7 +1,7 @@
 //! Waits in which a runtime combines the parts of a reduction.
 
 use super::*;
-use crate::measure::region::tests::reducing;
+use crate::measure::records::region::tests::reducing;
 use profile::event::Event::*;
 
 fn initial() -> &'static Thread {

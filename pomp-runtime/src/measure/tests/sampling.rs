@@ -5,10 +5,11 @@ use profile::model::Row;
 use super::*;
 use crate::measure::cost::ticks_of_update;
 use crate::measure::estimate;
-use crate::measure::region::tests::updating;
+use crate::measure::records::TeamPath;
+use crate::measure::records::region::tests::updating;
+use crate::measure::records::team::TeamHandle;
 use crate::measure::sampling;
 use crate::measure::sampling::teams_to_pass_over;
-use crate::measure::team_record::{TeamHandle, TeamPath};
 use Event::*;
 
 /// Reports an event as the probes do.

@@ -1,7 +1,8 @@
 //! Teams: which members belong to which team, and the times to start and to end teams.
 
 use super::*;
-use crate::measure::team_record::{TeamHandle, TeamPath};
+use crate::measure::records::TeamPath;
+use crate::measure::records::team::TeamHandle;
 use Event::*;
 
 /// The initial thread and some that work for it.

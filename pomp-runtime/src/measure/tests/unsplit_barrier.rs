@@ -3,7 +3,7 @@
 use profile::descriptor::Descriptor;
 
 use super::*;
-use crate::measure::region;
+use crate::measure::records::region;
 use Event::*;
 
 fn cancellable(region_type: &str) -> &'static Region {

@@ -4,7 +4,7 @@ use profile::model::{Arrivals, GuardKind};
 use profile::region_kind::PseudoRegion;
 
 use super::*;
-use crate::measure::region::tests::critical;
+use crate::measure::records::region::tests::critical;
 
 /// A team of three, whose threads begin at once.
 fn team(parallel: &'static Region) -> [&'static Thread; 3] {

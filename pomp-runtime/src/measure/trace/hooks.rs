@@ -11,10 +11,12 @@ use trace::record::{NO_REGION, Op, RECURSIVE, TRUNCATED, head, near_chunk};
 use trace::schedule::How;
 
 use super::paths;
-use crate::measure::calls::node::{Node, Origin};
 use crate::measure::counters;
-use crate::measure::frame::{Frame, Role};
-use crate::measure::region::Region;
+use crate::measure::records::Frame;
+use crate::measure::records::Node;
+use crate::measure::records::Region;
+use crate::measure::records::frame::Role;
+use crate::measure::records::node::Origin;
 use crate::measure::thread::Thread;
 
 /// A call of a lock routine, or the lock that it got.

@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-use crate::measure::calls::node::{Node, Origin};
 use crate::measure::errno;
 use crate::measure::mutex::lock;
+use crate::measure::records::Node;
+use crate::measure::records::node::Origin;
 
 /// The path of the thread that forked, if any, and the number of the member.
 pub(super) type Step = (Option<u32>, u32);

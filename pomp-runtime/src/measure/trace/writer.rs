@@ -22,10 +22,11 @@ use super::paths;
 use crate::measure::config::TraceOptions;
 use crate::measure::mutex::lock;
 use crate::measure::own_file::OwnFile;
+use crate::measure::records::region;
 use crate::measure::thread::Thread;
 use crate::measure::trace_pages::{self, Page};
 use crate::measure::trace_stream::ON;
-use crate::measure::{clock, counters, errno, facts, message, region, rights};
+use crate::measure::{clock, counters, errno, facts, message, rights};
 
 /// Fewest slots of a file, whatever the limit: header, definitions, and pages.
 const FEWEST_SLOTS: u64 = 8;

@@ -12,7 +12,7 @@ use super::site::{self, Call};
 use super::table::{REQUESTS, row::Row};
 use crate::measure::clock::now;
 use crate::measure::handed_out::is_on;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::shared_loop::{End, Schedule, Shared};
 use crate::measure::thread::Thread;
 

@@ -13,7 +13,7 @@ use super::shapes::tell;
 use super::site;
 use super::table::Entry;
 use super::unmarked::{is_head, leave_loop, leave_single};
-use crate::measure::frame::Role;
+use crate::measure::records::frame::Role;
 use crate::measure::thread::Thread;
 
 type Ask = unsafe extern "C-unwind" fn() -> usize;

@@ -7,7 +7,7 @@ use super::super::ompt;
 use super::site::{self, Call};
 use super::table::Entry;
 use crate::measure::passed_locks;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 
 type Routine = unsafe extern "C-unwind" fn(*mut c_void, usize) -> c_int;

@@ -10,7 +10,7 @@ use super::table::{Entry, Of, row::Row};
 use super::unmarked::{leave_loop, leave_loop_at, leave_single, top_kind};
 use crate::measure::clock::now;
 use crate::measure::passed::is_passed_over;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 

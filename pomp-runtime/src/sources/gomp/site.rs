@@ -17,7 +17,8 @@ use super::runtime::{self, Runtime};
 use super::table::Of;
 use super::table::row::Row;
 use crate::measure::mutex::lock;
-use crate::measure::region::{self, Region, register};
+use crate::measure::records::Region;
+use crate::measure::records::region::{self, register};
 use crate::measure::shared::{SharedRef, leak};
 use crate::measure::{errno, modules};
 

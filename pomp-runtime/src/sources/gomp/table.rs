@@ -9,7 +9,7 @@ use profile::region_kind::RegionKind;
 
 use super::super::pomp::on_event;
 use crate::measure::dynamic;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 

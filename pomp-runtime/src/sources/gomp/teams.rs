@@ -13,9 +13,9 @@ use super::site::{self, Call};
 use super::table::{Entry, row::Row};
 use super::unmarked::{leave_loop, leave_single};
 use crate::measure::clock::now;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
+use crate::measure::records::Team;
 use crate::measure::shared_loop::Shared;
-use crate::measure::team_record::Team;
 
 type Body = unsafe extern "C-unwind" fn(*mut c_void);
 type Eight =

@@ -10,7 +10,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::super::pomp::on_event;
 use crate::measure::clock::now;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 

@@ -20,7 +20,7 @@ use super::entries::{REQUESTS, target};
 use crate::measure::clock::now;
 use crate::measure::handed_out::is_on;
 use crate::measure::modules;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::shared_loop::{End, Schedule, Shared};
 
 /// A type of loop variables.

@@ -20,10 +20,10 @@ use super::tell::{
     Address, MEMBER, PUT_OFF, PutOff, Wait, catch_up, open, tell, tell_at, tell_open,
 };
 use crate::measure::clock::now;
-use crate::measure::frame::Role;
 use crate::measure::handed_out;
-use crate::measure::region::Region;
-use crate::measure::team_record::Team;
+use crate::measure::records::Region;
+use crate::measure::records::Team;
+use crate::measure::records::frame::Role;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 

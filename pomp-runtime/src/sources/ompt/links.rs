@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use super::tell::MEMBER;
 use crate::measure::errno;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::shared::{SharedRef, SharedU64, leak};
 
 /// The task has begun.

@@ -15,7 +15,7 @@ use super::links::{self, BEGUN};
 use super::places::{self, What};
 use super::tell::{Address, catch_up, may_pass_over, not_passed_over, tell_at};
 use crate::measure::passed::{end_of_task_is_passed_over, task_is_passed_over};
-use crate::measure::region::Region;
+use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 use trace::depend::{ALL_MEMORY, Kind};

@@ -9,9 +9,9 @@ use profile::region_kind::RegionKind;
 use super::super::boundary::event_of;
 use super::super::pomp::on_event;
 use super::places::region;
-use crate::measure::frame::Role;
 use crate::measure::passed::is_passed_over;
-use crate::measure::region::Region;
+use crate::measure::records::Region;
+use crate::measure::records::frame::Role;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 

@@ -1,17 +1,13 @@
 //! A frame of a thread's stack: one instance of a region that is open, with the role that
 //! it has there.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use profile::region_kind::PseudoRegion;
 
-use super::calls::node::{Node, pseudo_region};
-use super::counters;
-use super::region::Region;
-use super::shared::{SharedRef, SharedU64, leak_slice};
-use super::shared_loop::Current;
-use super::slots::{Arrival, Slot};
-use super::team_record::Team;
+use super::node::pseudo_region;
+use super::{Frame, Node, Region, Team, Untimed};
+use crate::measure::shared::leak_slice;
 
 /// Frames that are made at once.
 const SLICE: usize = 32;
@@ -54,7 +50,7 @@ impl Role {
     }
 
     /// Whether an instance has no times of its own.
-    pub(super) fn is_untimed(self) -> bool {
+    pub(in crate::measure) fn is_untimed(self) -> bool {
         matches!(self, Self::Untimed | Self::Counted)
     }
 
@@ -70,26 +66,17 @@ impl Role {
     }
 }
 
-/// What the frame of a construct that is not timed stands for.
-#[derive(Debug, Default)]
-pub(super) struct Untimed {
-    pub(super) region: SharedRef<Region>,
-    /// The node at which it is counted, if it is.
-    pub(super) counted: SharedRef<Node>,
-    phase: AtomicU8,
-}
-
 impl Untimed {
-    pub(super) fn set_phase(&self, phase: PseudoRegion) {
+    pub(in crate::measure) fn set_phase(&self, phase: PseudoRegion) {
         self.phase.store(phase as u8, Ordering::Relaxed);
     }
 
-    pub(super) fn phase(&self) -> PseudoRegion {
+    pub(in crate::measure) fn phase(&self) -> PseudoRegion {
         pseudo_region(self.phase.load(Ordering::Relaxed))
     }
 
     /// Counts the phase, which ends.
-    pub(super) fn count_phase(&self) {
+    pub(in crate::measure) fn count_phase(&self) {
         let phase = self.phase.load(Ordering::Relaxed);
         if let Some(node) = self.counted.get().filter(|_| phase != MAIN) {
             node.span(pseudo_region(phase)).count.add(1);
@@ -97,65 +84,10 @@ impl Untimed {
     }
 }
 
-/// What a fork frame has added to the counts that all threads share (`active`).
-#[derive(Debug, Default)]
-pub(super) struct Added {
-    pub(super) threads: AtomicU32,
-    pub(super) is_open: AtomicBool,
-    pub(super) is_nested: AtomicBool,
-}
-
-/// One instance of a region that is open.
-#[derive(Debug, Default)]
-pub(crate) struct Frame {
-    below: SharedRef<Frame>,
-    above: SharedRef<Frame>,
-    node: SharedRef<Node>,
-    pub(super) start: SharedU64,
-    pub(super) phase_start: SharedU64,
-    phase: AtomicU8,
-    role: AtomicU8,
-    pub(super) untimed: Untimed,
-    /// Of a construct deep in a recursion: the node at which it was entered.
-    pub(super) entry: SharedRef<Node>,
-    /// Of a member frame: where it records its arrivals at barriers, and the number of the next
-    /// barrier. The numbers begin at the time of the fork, so that the next team has others.
-    pub(super) slot: SharedRef<Slot>,
-    pub(super) barriers: SharedU64,
-    pub(super) team_size: AtomicU32,
-    /// Of a fork frame: what its team has added to the counts that all threads share.
-    pub(super) added: Added,
-    /// Of a fork or member frame: the id of this instance of the parallel region.
-    pub(super) instance: SharedU64,
-    /// Of a member frame that is traced: when its team was released.
-    pub(super) release: Arrival,
-    /// Of a member frame: its team.
-    pub(super) member_of: SharedRef<Team>,
-    /// Of a function or a task's execution: where the machine's stack was.
-    pub(super) stack: SharedU64,
-    /// Of a member frame: for how many instances this one stands, as `Team::weight`; and whether
-    /// the member is passed over, so that it has a frame only because something else happens in it.
-    pub(super) weight: SharedU64,
-    pub(super) is_counted: AtomicBool,
-    /// Of a member frame: how many loops were traced in it.
-    pub(super) loops: SharedU64,
-    /// Of a frame that is no construct: the loop in it whose chunks the runtime hands out.
-    #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
-    pub(super) handed_out: SharedRef<Current>,
-    /// Of a team or a task that is traced: its label.
-    pub(crate) label: SharedU64,
-    /// Of a function: the address at which its caller goes on.
-    pub(super) call_site: SharedU64,
-    /// The values of the counters in it, if there are counters.
-    pub(super) counters: SharedRef<counters::Counting>,
-    /// The team that is forked when a fork frame is at this depth.
-    pub(super) team: SharedRef<Team>,
-}
-
 impl Frame {
     /// The frame above, which is made if there was none.
     #[inline(always)]
-    pub(super) fn frame_above(&'static self) -> Option<&'static Frame> {
+    pub(in crate::measure) fn frame_above(&'static self) -> Option<&'static Frame> {
         match self.above.get() {
             Some(frame) => Some(frame),
             None => add_frames_above(self),
@@ -219,23 +151,23 @@ impl Frame {
     }
 
     #[inline(always)]
-    pub(super) fn set_within(&self, within: u8) {
+    pub(in crate::measure) fn set_within(&self, within: u8) {
         self.phase.store(within, Ordering::Relaxed);
     }
 
     /// The region of its construct, timed or not; none if it is no construct.
-    pub(super) fn construct(&self) -> Option<&'static Region> {
+    pub(in crate::measure) fn construct(&self) -> Option<&'static Region> {
         self.region().filter(|_| self.role().is_construct())
     }
 
     /// Whether it is a construct of this region, timed or not.
-    pub(super) fn is_construct_of(&self, region: &'static Region) -> bool {
+    pub(in crate::measure) fn is_construct_of(&self, region: &'static Region) -> bool {
         self.construct()
             .is_some_and(|own| std::ptr::eq(own, region))
     }
 
     /// When the frame began, or its phase if that was later; 0 if unknown.
-    pub(super) fn last_event(&self) -> u64 {
+    pub(in crate::measure) fn last_event(&self) -> u64 {
         if self.role().is_untimed() {
             return 0;
         }
@@ -264,23 +196,23 @@ impl Frame {
     }
 
     #[inline(always)]
-    pub(super) fn is(&self, role: Role, region: &'static Region) -> bool {
+    pub(in crate::measure) fn is(&self, role: Role, region: &'static Region) -> bool {
         self.role.load(Ordering::Relaxed) == role as u8
             && self.node().is_some_and(|node| node.is_of(region))
     }
 
     #[inline(always)]
-    pub(super) fn set_node(&self, node: Option<&'static Node>) {
+    pub(in crate::measure) fn set_node(&self, node: Option<&'static Node>) {
         self.node.set(node);
     }
 
     #[inline(always)]
-    pub(super) fn set_role(&self, role: Role) {
+    pub(in crate::measure) fn set_role(&self, role: Role) {
         self.role.store(role as u8, Ordering::Relaxed);
     }
 
     #[inline(always)]
-    pub(super) fn begin(&self, role: Role, node: &'static Node, start: u64) {
+    pub(in crate::measure) fn begin(&self, role: Role, node: &'static Node, start: u64) {
         self.node.set(Some(node));
         self.role.store(role as u8, Ordering::Relaxed);
         self.start.set(start);
@@ -289,13 +221,13 @@ impl Frame {
     /// Of a member whose whole part is one construct, which begins now: the time at which the
     /// member began. It counts for both, so that the clock need not be read again.
     #[inline(always)]
-    pub(super) fn begin_of_work(&self) -> Option<u64> {
+    pub(in crate::measure) fn begin_of_work(&self) -> Option<u64> {
         (self.within() == PseudoRegion::Enter as u8).then(|| self.start())
     }
 
     /// The time at which that construct ended, which counts for the member's end now.
     #[inline(always)]
-    pub(super) fn end_of_work(&self) -> Option<u64> {
+    pub(in crate::measure) fn end_of_work(&self) -> Option<u64> {
         (self.within() == MAIN && !self.is_counted()).then(|| self.phase_start.get())
     }
 
@@ -305,7 +237,12 @@ impl Frame {
     }
 
     /// A member's part that was passed over goes on as a frame on the stack.
-    pub(super) fn begin_counted_member(&self, root: &'static Node, team: &'static Team, at: u64) {
+    pub(in crate::measure) fn begin_counted_member(
+        &self,
+        root: &'static Node,
+        team: &'static Team,
+        at: u64,
+    ) {
         self.begin(Role::Member, root, at);
         self.loops.set(0);
         self.slot.set(None);
@@ -335,21 +272,21 @@ impl Frame {
     }
 
     /// The part of such a member ends.
-    pub(super) fn end_counted_member(&self) {
+    pub(in crate::measure) fn end_counted_member(&self) {
         self.set_role(Role::Ended);
         self.set_within(MAIN);
     }
 
     /// Starts a phase; the one before must have ended.
     #[inline(always)]
-    pub(super) fn start_phase(&self, phase: PseudoRegion, at: u64) {
+    pub(in crate::measure) fn start_phase(&self, phase: PseudoRegion, at: u64) {
         self.phase.store(phase as u8, Ordering::Relaxed);
         self.phase_start.set(at);
     }
 
     /// Ends the running phase.
     #[inline(always)]
-    pub(super) fn end_phase(&self, node: &'static Node, at: u64) {
+    pub(in crate::measure) fn end_phase(&self, node: &'static Node, at: u64) {
         let phase = self.within();
         if phase != MAIN {
             let ticks = at.wrapping_sub(self.phase_start.get());
@@ -364,7 +301,7 @@ impl Frame {
 }
 
 /// Makes linked frames above `below`. Returns the lowest of them.
-pub(super) fn add_frames(below: Option<&'static Frame>) -> Option<&'static Frame> {
+pub(in crate::measure) fn add_frames(below: Option<&'static Frame>) -> Option<&'static Frame> {
     let frames = leak_slice(SLICE, Frame::default)?;
     let mut under = below;
     for frame in frames {

@@ -12,19 +12,15 @@
 //! barrier in between has no events of its own, the fork node also has the sum of the times at
 //! which the last member ended. That sum separates the barrier from the rest.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::distribution::Instances;
 use super::span::Span;
-use super::team_sizes::TeamSizes;
 use super::waits::NodeWaits;
-use crate::measure::counters;
-use crate::measure::region::Region;
+use super::{Node, Region};
 use crate::measure::sample::Sample;
-use crate::measure::shared::{SharedRef, SharedU64, leak};
-use crate::measure::team_record::PassedTeams;
+use crate::measure::shared::leak;
 
 /// What a node stands for, besides its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,46 +40,6 @@ const INITIAL: u8 = 0x41;
 /// recursion use the nodes of the level above: otherwise the number of paths would grow with the
 /// number of calls.
 const LEVELS: u8 = 4;
-
-/// A node of the call-path tree. The owner writes; others read at the end.
-#[derive(Debug, Default)]
-pub(crate) struct Node {
-    region: SharedRef<Region>,
-    /// The parent; of a member root, the fork node.
-    parent: SharedRef<Node>,
-    /// The child that was used last; it leads into the ring of children.
-    pub(super) last_child: SharedRef<Node>,
-    /// The next child of the same parent, in a ring.
-    next: SharedRef<Node>,
-    /// A `PseudoRegion`, `MEMBER` or `INITIAL`.
-    within: AtomicU8,
-    number: AtomicU32,
-    /// Of a root that is traced: the number of its thread's path, plus one.
-    pub(crate) path: SharedU64,
-    /// How many of the regions on its path are entered within themselves.
-    repeats: AtomicU8,
-    /// Whether entering it needs more than opening a frame.
-    is_special: AtomicBool,
-    /// If the recursion that is entered here goes on at a node above: that node.
-    recursion: SharedRef<Node>,
-    /// Of a fork node: its team sizes.
-    pub(crate) teams: TeamSizes,
-    /// The record of waits, which only some nodes have.
-    waits: SharedRef<NodeWaits>,
-    /// Of a fork node, if members of its teams may be passed over.
-    pub(crate) passed_teams: SharedRef<PassedTeams>,
-    /// The sample, if only some of its instances are timed.
-    sample: SharedRef<Sample>,
-    /// The values of the counters in its instances, if there are counters.
-    pub(crate) counters: SharedRef<counters::Values>,
-    /// Of a loop: requests for the next chunk, with their time; both estimated.
-    pub(crate) chunk_requests: Span,
-    /// Of a loop: the work in those of its chunks where it was timed.
-    pub(crate) chunk_work: Span,
-    spans: [Span; PseudoRegion::COUNT],
-    /// The distribution of the times of `main`; of a fork node, that of `seq`.
-    pub(crate) instances: Instances,
-}
 
 impl Node {
     /// The region; none for the root of an initial thread.
@@ -184,13 +140,13 @@ impl Node {
     }
 
     /// Makes a new node the root of an initial thread.
-    pub(super) fn become_initial(&self, number: u32) {
+    pub(in crate::measure) fn become_initial(&self, number: u32) {
         self.within.store(INITIAL, Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);
     }
 
     /// Makes a new node the root of a member of the teams that `fork` starts.
-    pub(super) fn become_member(&self, fork: &'static Node, number: u32) {
+    pub(in crate::measure) fn become_member(&self, fork: &'static Node, number: u32) {
         self.region.set(fork.region());
         self.parent.set(Some(fork));
         self.within.store(MEMBER, Ordering::Relaxed);
@@ -198,7 +154,7 @@ impl Node {
     }
 
     /// Makes a new node a child of `parent` for a region.
-    pub(super) fn become_child(
+    pub(in crate::measure) fn become_child(
         &'static self,
         parent: &'static Node,
         region: &'static Region,
@@ -253,14 +209,18 @@ pub(crate) fn pseudo_region(discriminant: u8) -> PseudoRegion {
 /// The key of a node: its parent, and the values that distinguish it from its siblings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
-    pub(super) parent: Option<&'static Node>,
-    pub(super) region: Option<&'static Region>,
-    pub(super) within: u8,
-    pub(super) number: u32,
+    pub(in crate::measure) parent: Option<&'static Node>,
+    pub(in crate::measure) region: Option<&'static Region>,
+    pub(in crate::measure) within: u8,
+    pub(in crate::measure) number: u32,
 }
 
 impl Key {
-    pub(super) fn of_child(parent: &'static Node, region: &'static Region, within: u8) -> Self {
+    pub(in crate::measure) fn of_child(
+        parent: &'static Node,
+        region: &'static Region,
+        within: u8,
+    ) -> Self {
         Self {
             parent: Some(parent),
             region: Some(region),
@@ -269,7 +229,7 @@ impl Key {
         }
     }
 
-    pub(super) fn of_member(fork: &'static Node, number: u32) -> Self {
+    pub(in crate::measure) fn of_member(fork: &'static Node, number: u32) -> Self {
         Self {
             parent: Some(fork),
             region: fork.region(),
@@ -297,12 +257,12 @@ impl Node {
 
 impl Node {
     #[inline(always)]
-    pub(super) fn matches(&self, region: &'static Region, within: u8) -> bool {
+    pub(in crate::measure) fn matches(&self, region: &'static Region, within: u8) -> bool {
         self.region.is(region) && self.within.load(Ordering::Relaxed) == within
     }
 
     /// The key by which it is found.
-    pub(super) fn key(&self) -> Key {
+    pub(in crate::measure) fn key(&self) -> Key {
         Key {
             parent: self.parent.get(),
             region: self.region.get(),
@@ -312,7 +272,7 @@ impl Node {
     }
 
     /// Whether it is the node of a key.
-    pub(super) fn is(&self, key: Key) -> bool {
+    pub(in crate::measure) fn is(&self, key: Key) -> bool {
         key.parent.is_some_and(|parent| self.parent.is(parent))
             && key
                 .region
@@ -321,7 +281,7 @@ impl Node {
     }
 
     #[inline(always)]
-    pub(super) fn is_member(&self, fork: &'static Node, number: u32) -> bool {
+    pub(in crate::measure) fn is_member(&self, fork: &'static Node, number: u32) -> bool {
         self.parent.is(fork)
             && self.number.load(Ordering::Relaxed) == number
             && self.within.load(Ordering::Relaxed) == MEMBER
@@ -329,14 +289,14 @@ impl Node {
 }
 
 /// The nodes of a ring, from the one after `last` to `last`.
-pub(super) struct Ring {
+pub(in crate::measure) struct Ring {
     at: Option<&'static Node>,
     last: Option<&'static Node>,
 }
 
 impl Ring {
     #[inline(always)]
-    pub(super) fn of(last: Option<&'static Node>) -> Self {
+    pub(in crate::measure) fn of(last: Option<&'static Node>) -> Self {
         Self { at: last, last }
     }
 }
@@ -353,7 +313,7 @@ impl Iterator for Ring {
 }
 
 /// Puts a new node into the ring, behind this one.
-pub(super) fn insert_in_ring(after: Option<&'static Node>, node: &'static Node) {
+pub(in crate::measure) fn insert_in_ring(after: Option<&'static Node>, node: &'static Node) {
     match after {
         Some(after) => {
             node.next.set(after.next.get());

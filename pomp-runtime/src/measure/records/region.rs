@@ -13,45 +13,12 @@ use profile::functions::{self, Filter};
 use profile::group::{self, Groups};
 use profile::region_kind::{Barrier, RegionKind};
 
-use super::collector_counts::Occupants;
-use super::config;
-use super::errno;
-use super::mutex::lock;
-use super::shared::{SharedRef, leak};
-use super::team_record::Forkers;
-
-/// A registered region.
-#[derive(Debug)]
-pub(crate) struct Region {
-    pub(crate) descriptor: Descriptor,
-    pub(crate) kind: RegionKind,
-    /// Its number among all regions, from 0.
-    pub(crate) number: u32,
-    /// Whether its group was switched off: its events are not measured.
-    pub(crate) off: bool,
-    /// The threads that fork teams of this region, for event sources that have no handle to pass
-    /// from fork to begin.
-    pub(super) forkers: Forkers,
-    /// Of a critical section: the number of its name, which all sections of the name share; 0 of
-    /// other regions.
-    pub(crate) guard: usize,
-    /// Of a critical section whose name an earlier one has: the first of that name.
-    namesake: SharedRef<Region>,
-    /// How many threads are in it, while a collector wants to know.
-    occupants: Occupants,
-    /// The region of the sections in it, or of its executions if it is a task,
-    /// for sources that give them none.
-    part: SharedRef<Region>,
-    /// Whether the barrier at its end was reported: by an event of a member, or by the runtime for
-    /// a construct that could not be split.
-    tells_barrier: AtomicBool,
-    /// Of a parallel region: whether anything else happened in a member's part.
-    holds_others: AtomicBool,
-    /// Whether only its begin is reported if an instance is passed over.
-    reports_begin_only: AtomicBool,
-    /// Whether instances of it may be passed over somewhere.
-    is_sampled: AtomicBool,
-}
+use super::{Forkers, Region};
+use crate::measure::collector_counts::Occupants;
+use crate::measure::config;
+use crate::measure::errno;
+use crate::measure::mutex::lock;
+use crate::measure::shared::{SharedRef, leak};
 
 impl Region {
     /// A parallel region that is a loop or sections at the same time.
@@ -64,7 +31,7 @@ impl Region {
     }
 
     /// A construct with a `reduction` clause.
-    pub(super) fn has_reduction(&self) -> bool {
+    pub(in crate::measure) fn has_reduction(&self) -> bool {
         self.descriptor.other.contains_key("hasReduction")
     }
 
@@ -77,23 +44,23 @@ impl Region {
 
     /// Of a parallel region: whether anything else happened in a member's part.
     #[inline(always)]
-    pub(super) fn holds_others(&self) -> bool {
+    pub(in crate::measure) fn holds_others(&self) -> bool {
         self.holds_others.load(Ordering::Relaxed)
     }
 
     /// Notes that something else happens in a member's part.
-    pub(super) fn hold_others(&self) {
+    pub(in crate::measure) fn hold_others(&self) {
         self.holds_others.store(true, Ordering::Relaxed);
     }
 
     /// Whether instances of it may be passed over somewhere.
     #[inline(always)]
-    pub(super) fn is_sampled(&self) -> bool {
+    pub(in crate::measure) fn is_sampled(&self) -> bool {
         self.is_sampled.load(Ordering::Relaxed)
     }
 
     /// From now on instances of it may be passed over.
-    pub(super) fn set_sampled(&self) {
+    pub(in crate::measure) fn set_sampled(&self) {
         self.is_sampled.store(true, Ordering::Relaxed);
     }
 
@@ -114,19 +81,19 @@ impl Region {
 
     /// A thread reports that it waits at the end of this construct.
     #[inline(always)]
-    pub(super) fn tells_barrier(&self) {
+    pub(in crate::measure) fn tells_barrier(&self) {
         if self.hides_barrier() {
             self.tells_barrier.store(true, Ordering::Relaxed);
         }
     }
 
     /// A construct within a team that could not be split, so that its barrier has no events.
-    pub(super) fn is_unsplit(&self) -> bool {
+    pub(in crate::measure) fn is_unsplit(&self) -> bool {
         is_unsplit(self.kind, &self.descriptor)
     }
 
     /// The runtime reports the barrier at the end of this construct.
-    pub(super) fn tells_of_end(&self) {
+    pub(in crate::measure) fn tells_of_end(&self) {
         // Mostly it is set already. Then nothing is written to memory that all threads read.
         if !self.tells_barrier.load(Ordering::Relaxed) {
             self.tells_barrier.store(true, Ordering::Relaxed);
@@ -174,7 +141,7 @@ impl Region {
     }
 
     /// Whether `part` is the part of this region.
-    pub(super) fn has_part(&self, part: &'static Region) -> bool {
+    pub(in crate::measure) fn has_part(&self, part: &'static Region) -> bool {
         self.part.is(part)
     }
 
@@ -320,7 +287,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
 }
 
 /// A region that is in no registry.
-pub(super) fn unregistered(descriptor: Descriptor) -> Option<&'static Region> {
+pub(in crate::measure) fn unregistered(descriptor: Descriptor) -> Option<&'static Region> {
     new_region(descriptor, 0, u32::MAX)
 }
 

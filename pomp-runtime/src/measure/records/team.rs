@@ -1,0 +1,164 @@
+//! The records of teams: what a fork gives out, and where members find it.
+
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+
+use super::{Forker, Forkers, Node, Open, PassedTeams, Team, TeamPath};
+use crate::measure::shared::{SharedRef, leak};
+
+impl Team {
+    pub(in crate::measure) fn set_passed(&self, is_passed: bool) {
+        self.is_passed.store(is_passed, Ordering::Relaxed);
+    }
+
+    /// Whether its members are passed over.
+    #[inline(always)]
+    pub(in crate::measure) fn is_passed(&self) -> bool {
+        self.is_passed.load(Ordering::Relaxed)
+    }
+
+    /// Whether the thread with the block at this address has forked it.
+    #[inline(always)]
+    pub(in crate::measure) fn is_forked_by(&self, thread: usize) -> bool {
+        self.thread.get() == thread as u64
+    }
+
+    pub(in crate::measure) fn initial(&self) -> u64 {
+        self.initial.get()
+    }
+
+    pub(in crate::measure) fn instance(&self) -> u64 {
+        self.instance.get()
+    }
+
+    pub(in crate::measure) fn fork_time(&self) -> u64 {
+        self.fork.get()
+    }
+
+    /// Notes where its members find it.
+    pub(in crate::measure) fn announce(&self, forker: &'static Forker) {
+        self.forker.set(Some(forker));
+    }
+}
+
+impl PassedTeams {
+    /// The mean ticks of the timed teams; 0 if there is none yet.
+    pub(crate) fn timed_ticks(&self) -> u64 {
+        self.ticks.get() / self.timed.get().max(1)
+    }
+}
+
+/// This bit is set in the handle of a team that is passed over. It is free, since the target of a
+/// handle is aligned.
+const PASSED: usize = 1;
+
+/// The handle that the program passes from a fork to the members of its team. It says whether they
+/// record their begin and end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TeamHandle {
+    /// They record them, in this team.
+    Team(&'static Team),
+    /// They only count, since they are passed over. The node is that of the fork.
+    PassedOver(&'static Node),
+}
+
+impl TeamHandle {
+    pub(crate) fn into_pointer(self) -> *mut c_void {
+        let handle: *const c_void = match self {
+            Self::Team(team) => std::ptr::from_ref(team).cast(),
+            Self::PassedOver(fork) => std::ptr::from_ref(fork)
+                .cast::<c_void>()
+                .map_addr(|address| address | PASSED),
+        };
+        handle.cast_mut()
+    }
+
+    /// # Safety
+    /// The handle comes from `into_pointer`, or is null.
+    #[inline(always)]
+    pub(crate) unsafe fn of_pointer(handle: *const c_void) -> Option<Self> {
+        let pointer = handle.map_addr(|address| address & !PASSED);
+        // SAFETY: as the caller promises; teams and nodes are never freed.
+        unsafe {
+            match handle.addr() & PASSED {
+                0 => pointer.cast::<Team>().as_ref().map(Self::Team),
+                _ => pointer.cast::<Node>().as_ref().map(Self::PassedOver),
+            }
+        }
+    }
+}
+
+impl TeamPath {
+    /// The place that is reached as member `numbers` of nested teams.
+    #[inline(always)]
+    pub(crate) fn of(numbers: impl Iterator<Item = u32>) -> Self {
+        let start = Self { level: 0, way: 0 };
+        numbers.fold(start, |outer, number| Self {
+            level: outer.level + 1,
+            way: outer
+                .way
+                .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+                .wrapping_add(u64::from(number) + 1),
+        })
+    }
+}
+
+impl Open {
+    /// The handle of the team, as its members would get it.
+    #[inline(always)]
+    pub(in crate::measure) fn handle(&self) -> Option<TeamHandle> {
+        match self.passed.get() {
+            Some(fork) => Some(TeamHandle::PassedOver(fork)),
+            None => self.team.get().map(TeamHandle::Team),
+        }
+    }
+}
+
+impl Forkers {
+    pub(in crate::measure) const fn none() -> Self {
+        Self(SharedRef::none())
+    }
+
+    pub(in crate::measure) fn iter(&self) -> impl Iterator<Item = &'static Forker> {
+        std::iter::successors(self.0.get(), |forker| forker.next.get())
+    }
+
+    /// The entry of a thread; made at its first fork.
+    pub(in crate::measure) fn entry(
+        &self,
+        place: TeamPath,
+        initial: u64,
+    ) -> Option<&'static Forker> {
+        self.iter()
+            .find(|forker| forker.place == place && forker.initial == initial)
+            .or_else(|| self.add(place, initial))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add(&self, place: TeamPath, initial: u64) -> Option<&'static Forker> {
+        let forker = leak(Forker {
+            place,
+            initial,
+            next: SharedRef::none(),
+            open: Open::default(),
+        })?;
+        loop {
+            let first = self.0.get();
+            forker.next.set(first);
+            if self.0.replace_if(first, forker) {
+                return Some(forker);
+            }
+        }
+    }
+}
+
+impl Forker {
+    /// The team was joined.
+    pub(in crate::measure) fn close(&self, team: &'static Team) {
+        if self.open.team.is(team) {
+            self.open.team.set(None);
+            self.open.passed.set(None);
+        }
+    }
+}
