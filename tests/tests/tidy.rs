@@ -1,7 +1,7 @@
 //! Checks of the code that review would otherwise have to make for every change: the lengths
 //! of files and functions, that each module has documentation, that modules don't form
-//! circles, what a part of the code must not know, that each file belongs to a crate, and that
-//! documents name existing things.
+//! circles, what a part of the code must not know, that each file belongs to a crate, that lists of
+//! variants are complete, and that documents name existing things.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -11,6 +11,8 @@ mod borders;
 mod circles;
 #[path = "tidy/documents.rs"]
 mod documents;
+#[path = "tidy/lists.rs"]
+mod lists;
 #[path = "tidy/orphans.rs"]
 mod orphans;
 #[path = "tidy/paths.rs"]
@@ -79,6 +81,15 @@ fn each_file_is_a_module_of_a_crate() {
         "no module declares these:\n{}",
         orphans.join("\n")
     );
+}
+
+#[test]
+fn lists_of_variants_are_complete() {
+    let sources: Vec<Source> = sources().collect();
+    let lists: usize = sources.iter().map(lists::count).sum();
+    assert!(lists >= 7, "only {lists} lists were found");
+    let wrong: Vec<String> = sources.iter().flat_map(lists::incomplete).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
