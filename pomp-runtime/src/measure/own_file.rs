@@ -43,7 +43,7 @@ impl OwnFile {
     /// Takes a file, and gives it a number that the program is not likely to get: it
     /// gets the lowest ones, as without us.
     pub(crate) fn new(file: File) -> Self {
-        let file = aside(file);
+        let file = with_high_number(file);
         Self {
             identity: identity(file.as_raw_fd()),
             file: ManuallyDrop::new(file),
@@ -70,7 +70,7 @@ fn identity(file: RawFd) -> Option<Identity> {
     about(file).as_ref().map(Identity::of)
 }
 
-fn aside(file: File) -> File {
+fn with_high_number(file: File) -> File {
     /// Programs expect no higher numbers, and the system's table of files would become larger.
     const MOST: u64 = 1024;
     let limit = limits::limit(libc::RLIMIT_NOFILE).map_or(MOST, |limit| limit.min(MOST));

@@ -121,7 +121,7 @@ fn finish_undisturbed() {
             *files = Some(saved);
         }
         Some(Err(problem)) => say_lost(&problem),
-        None if is_told(Outcome::Nothing) || start.is_child => {}
+        None if is_told(SaveOutcome::Nothing) || start.is_child => {}
         None => {
             message::say("no OpenMP construct that is measured was reached; no profile is written")
         }
@@ -145,7 +145,7 @@ fn dump_undisturbed(saying: Saying) {
                 Saying::Where => tell(&saved),
                 // The process may be killed before it writes again.
                 Saying::Nothing if files.is_none() => {
-                    is_told(Outcome::Saved(&saved));
+                    is_told(SaveOutcome::Saved(&saved));
                 }
                 Saying::Nothing => {}
             }
@@ -153,7 +153,7 @@ fn dump_undisturbed(saying: Saying) {
         }
         Some(Err(problem)) => say_lost(&problem),
         None => {
-            is_told(Outcome::Nothing);
+            is_told(SaveOutcome::Nothing);
         }
     }
 }
@@ -259,7 +259,7 @@ fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: cl
 /// What became of a profile.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
-pub(crate) enum Outcome<'a> {
+pub(crate) enum SaveOutcome<'a> {
     /// It was written.
     Saved(&'a Saved),
     /// It could not be written, and the user was told why.
@@ -269,7 +269,7 @@ pub(crate) enum Outcome<'a> {
 }
 
 /// A function that is told what became of a profile. It returns whether that is enough.
-type Tell = fn(Outcome<'_>) -> bool;
+type Tell = fn(SaveOutcome<'_>) -> bool;
 
 /// The function that is told, instead of the user.
 static TOLD: Mutex<Option<Tell>> = Mutex::new(None);
@@ -282,19 +282,19 @@ pub(crate) fn tell_instead(told: Tell) {
 }
 
 fn tell(saved: &Saved) {
-    if !is_told(Outcome::Saved(saved)) {
+    if !is_told(SaveOutcome::Saved(saved)) {
         message::say(&summary(saved));
     }
 }
 
-fn is_told(outcome: Outcome<'_>) -> bool {
+fn is_told(outcome: SaveOutcome<'_>) -> bool {
     let told = *lock(&TOLD);
     told.is_some_and(|told| told(outcome))
 }
 
 fn say_lost(problem: &str) {
     message::say(problem);
-    is_told(Outcome::Lost);
+    is_told(SaveOutcome::Lost);
 }
 
 fn summary(saved: &Saved) -> String {

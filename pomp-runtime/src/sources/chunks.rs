@@ -16,9 +16,9 @@ use crate::measure::thread::Thread;
 
 /// Where the program keeps the record of a loop.
 #[derive(Clone, Copy)]
-struct Place(*mut Head);
+struct LoopRecord(*mut Head);
 
-impl Place {
+impl LoopRecord {
     /// Runs `action` on the record, which is not used behind this call. None if the address is
     /// null.
     ///
@@ -36,10 +36,10 @@ impl Place {
 /// Gives a value that its innermost variable never has, and the step.
 ///
 /// # Safety
-/// As in [`Place::with`].
+/// As in [`LoopRecord::with`].
 #[inline(always)]
 unsafe fn begin(
-    place: Place,
+    place: LoopRecord,
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
 ) -> (c_long, c_long) {
     // SAFETY: as the caller promises.
@@ -64,8 +64,8 @@ unsafe fn begin(
 /// of the innermost variable at which to call again.
 ///
 /// # Safety
-/// As in [`Place::with`].
-unsafe fn turn(place: Place, next: c_long) -> c_long {
+/// As in [`LoopRecord::with`].
+unsafe fn turn(place: LoopRecord, next: c_long) -> c_long {
     let turned = |record: &mut Loop<'_>| {
         let chunk = record.is_traced().then(|| record.turn(next)).flatten();
         (chunk, record.stop())
@@ -84,8 +84,8 @@ unsafe fn turn(place: Place, next: c_long) -> c_long {
 /// This thread has no more iterations of the loop.
 ///
 /// # Safety
-/// As in [`Place::with`].
-unsafe fn end(place: Place, next: c_long) {
+/// As in [`LoopRecord::with`].
+unsafe fn end(place: LoopRecord, next: c_long) {
     let ended = |record: &mut Loop<'_>| record.is_traced().then(|| record.last(next)).flatten();
     // SAFETY: as the caller promises.
     let length = unsafe {
@@ -101,34 +101,34 @@ unsafe fn end(place: Place, next: c_long) {
 /// See `begin`.
 ///
 /// # Safety
-/// `descriptor` is null or points to a descriptor; `record` as in [`Place::with`].
+/// `descriptor` is null or points to a descriptor; `record` as in [`LoopRecord::with`].
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Chunks_begin(
     descriptor: *const OmpRegDescr,
     record: *mut Head,
 ) -> c_long {
     // SAFETY: as the caller promises.
-    unsafe { begin(Place(record), move |_| region_of(descriptor.as_ref()?)).0 }
+    unsafe { begin(LoopRecord(record), move |_| region_of(descriptor.as_ref()?)).0 }
 }
 
 /// See `turn`.
 ///
 /// # Safety
-/// As in [`Place::with`].
+/// As in [`LoopRecord::with`].
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Chunk_begin(record: *mut Head, next: c_long) -> c_long {
     // SAFETY: as the caller promises.
-    unsafe { turn(Place(record), next) }
+    unsafe { turn(LoopRecord(record), next) }
 }
 
 /// See `end`.
 ///
 /// # Safety
-/// As in [`Place::with`].
+/// As in [`LoopRecord::with`].
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Chunks_end(record: *mut Head, next: c_long) {
     // SAFETY: as the caller promises.
-    unsafe { end(Place(record), next) }
+    unsafe { end(LoopRecord(record), next) }
 }
 
 pompf! {
@@ -140,7 +140,7 @@ pompf! {
         // SAFETY: a compiler passes the literal and its length, and variables.
         unsafe {
             let literal = Literal::new(text, length);
-            let (never, by) = begin(Place(record), move |thread| literal.region(thread));
+            let (never, by) = begin(LoopRecord(record), move |thread| literal.region(thread));
             (*next, *stop, *step) = (never, never, by);
         }
     }
@@ -150,7 +150,7 @@ pompf! {
     /// See `turn`; what C gets as a result is written to a variable.
     "chunk_begin"(record: *mut Head, next: *const c_long, stop: *mut c_long) {
         // SAFETY: a compiler passes variables.
-        unsafe { *stop = turn(Place(record), *next) }
+        unsafe { *stop = turn(LoopRecord(record), *next) }
     }
 }
 
@@ -158,6 +158,6 @@ pompf! {
     /// See `end`.
     "chunks_end"(record: *mut Head, next: *const c_long) {
         // SAFETY: a compiler passes variables.
-        unsafe { end(Place(record), *next) }
+        unsafe { end(LoopRecord(record), *next) }
     }
 }

@@ -5,7 +5,7 @@
 //! the runtime's own function. Where the runtime is linked statically, the linker takes the
 //! runtime's functions instead, and dependences are not in the trace.
 //!
-//! GCC's runtime copies the data of a task. It gets a record ([`Link`]) with the data behind it, so
+//! GCC's runtime copies the data of a task. It gets a record ([`CreatedTask`]) with the data behind it, so
 //! that the record is copied, too, and tells at the execution which creation it belongs to. LLVM's
 //! runtime makes the copy itself, in front of the call; there, only the dependences are recorded.
 
@@ -41,7 +41,7 @@ type Copy2 = unsafe extern "C-unwind" fn(usize, usize);
 /// What stands in front of the data of a task.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-struct Link {
+struct CreatedTask {
     /// The runtime writes the event of a detached task here, as the first word of the data.
     event: usize,
     /// Whether that word is to go to the first word of the program's data.
@@ -56,7 +56,7 @@ struct Link {
 }
 
 /// Larger alignments than that of the record are left alone.
-const MOST_ALIGNMENT: usize = align_of::<Link>();
+const MOST_ALIGNMENT: usize = align_of::<CreatedTask>();
 
 /// Words of data that are moved here to stand behind a record. Tasks with more data, and without a
 /// function that copies it, are left alone.
@@ -64,7 +64,7 @@ const ROOM: usize = 256;
 
 #[repr(C)]
 struct Block {
-    link: Link,
+    created: CreatedTask,
     room: [MaybeUninit<u64>; ROOM],
 }
 
@@ -83,7 +83,7 @@ pub(super) unsafe fn linked<R>(
     if label == 0 || !fits {
         return call(made);
     }
-    let link = Link {
+    let created = CreatedTask {
         event: 0,
         detaches: flags & DETACHES != 0,
         function: made.function,
@@ -100,15 +100,15 @@ pub(super) unsafe fn linked<R>(
         } else {
             copy_linked as *const () as usize
         },
-        size: size_of::<Link>() + made.size,
+        size: size_of::<CreatedTask>() + made.size,
         alignment: made.alignment.max(align_of::<u64>()),
     };
     if !is_moved {
-        let mut link = link;
-        return call(ours((&raw mut link).expose_provenance()));
+        let mut created = created;
+        return call(ours((&raw mut created).expose_provenance()));
     }
     let mut block = Block {
-        link,
+        created,
         room: [const { MaybeUninit::uninit() }; ROOM],
     };
     // SAFETY: as the caller promises, there is so much data; it fits.
@@ -123,34 +123,34 @@ pub(super) unsafe fn linked<R>(
 ///
 /// # Safety
 /// Only for the runtime: `to` has room for a record and its data, and `from` is a record.
-unsafe extern "C-unwind" fn copy_linked(to: *mut Link, from: *const Link) {
+unsafe extern "C-unwind" fn copy_linked(to: *mut CreatedTask, from: *const CreatedTask) {
     // SAFETY: as the caller promises; the data is as the program gave it. The runtime aligns the
     // record for the data only.
     unsafe {
-        let link = from.read_unaligned();
-        if link.detaches {
-            std::ptr::with_exposed_provenance_mut::<usize>(link.original).write(link.event);
+        let created = from.read_unaligned();
+        if created.detaches {
+            std::ptr::with_exposed_provenance_mut::<usize>(created.original).write(created.event);
         }
-        to.write_unaligned(Link {
+        to.write_unaligned(CreatedTask {
             detaches: false,
             original: 0,
-            ..link
+            ..created
         });
-        let copy: Copy2 = std::mem::transmute(link.copy);
-        copy(to.add(1).expose_provenance(), link.original);
+        let copy: Copy2 = std::mem::transmute(created.copy);
+        copy(to.add(1).expose_provenance(), created.original);
     }
 }
 
 /// Executes a task whose data stands behind a record.
 ///
 /// # Safety
-/// Only for the runtime: `link` is a record of ours.
-unsafe extern "C-unwind" fn run_linked(link: *mut Link) {
+/// Only for the runtime: `created` is a record of ours.
+unsafe extern "C-unwind" fn run_linked(created: *mut CreatedTask) {
     // SAFETY: as the caller promises.
     let (label, function, data) = unsafe {
-        let read = link.read_unaligned();
+        let read = created.read_unaligned();
         let data = match read.original {
-            0 => link.add(1).expose_provenance(),
+            0 => created.add(1).expose_provenance(),
             original => original,
         };
         if read.detaches {

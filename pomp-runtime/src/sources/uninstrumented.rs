@@ -12,7 +12,7 @@ use profile::run_list::Mark;
 
 use super::collector;
 use crate::measure::{dynamic, handed_out, run_list, state};
-use crate::run::writing::{self, Outcome};
+use crate::run::writing::{self, SaveOutcome};
 
 /// The library was loaded into a program.
 pub fn at_load() {
@@ -54,11 +54,11 @@ pub(super) fn llvm_is_called() {
 
 /// Tells `romp run` what became of a profile. `romp run` looks up the regions, and then tells the
 /// user. False if nobody asked for that.
-fn note(outcome: Outcome<'_>) -> bool {
+fn note(outcome: SaveOutcome<'_>) -> bool {
     match outcome {
-        Outcome::Saved(saved) => run_list::note(Mark::Saved, saved.json.as_os_str().as_bytes()),
-        Outcome::Lost => run_list::note(Mark::Lost, b""),
-        Outcome::Nothing => run_list::note(Mark::Nothing, b""),
+        SaveOutcome::Saved(saved) => run_list::note(Mark::Saved, saved.json.as_os_str().as_bytes()),
+        SaveOutcome::Lost => run_list::note(Mark::Lost, b""),
+        SaveOutcome::Nothing => run_list::note(Mark::Nothing, b""),
     }
 }
 

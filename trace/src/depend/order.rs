@@ -69,7 +69,7 @@ pub const ALL_MEMORY: u64 = 0;
 /// The tasks that are not ordered among each other and came last at an address, and those before
 /// them. Each of the last ones depends on each of those before.
 #[derive(Clone, Debug)]
-struct Place {
+struct OrderAtAddress {
     kind: Kind,
     last: Vec<u64>,
     before: Vec<u64>,
@@ -78,7 +78,7 @@ struct Place {
 /// The tasks that one task creates, in the order of their creation.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
-    places: HashMap<u64, Place>,
+    places: HashMap<u64, OrderAtAddress>,
     /// The last task that named all memory.
     all: Option<u64>,
 }
@@ -99,11 +99,14 @@ impl Order {
 
     fn next_at(&mut self, task: u64, address: u64, kind: Kind) -> &[u64] {
         let all = self.all;
-        let place = self.places.entry(address).or_insert_with(|| Place {
-            kind: Kind::Out,
-            last: all.into_iter().collect(),
-            before: Vec::new(),
-        });
+        let place = self
+            .places
+            .entry(address)
+            .or_insert_with(|| OrderAtAddress {
+                kind: Kind::Out,
+                last: all.into_iter().collect(),
+                before: Vec::new(),
+            });
         if place.kind.orders(kind) {
             place.kind = kind;
             place.before = std::mem::take(&mut place.last);

@@ -190,7 +190,7 @@ impl<'s> Finder<'s> {
             true => preprocessed::system_ranges(text),
             false => Vec::new(),
         };
-        let lexed = lexer::lex_without(text, &preprocessed::silent(text, &system));
+        let lexed = lexer::lex_without(text, &preprocessed::without_openmp(text, &system));
         let groups = Groups::new(text, &lexed.lines, language, &source.undefined);
         let records = directives::records(text, &lexed);
         let brace_macros = match preprocessed {

@@ -132,7 +132,7 @@ pub(crate) fn without_system_marks(text: Vec<u8>) -> Vec<u8> {
 
 /// The parts from system headers that need not be read: those that don't mention OpenMP. The
 /// marker that begins such a part is kept.
-pub(in crate::find) fn silent(text: &[u8], system: &[Range<usize>]) -> Vec<Range<usize>> {
+pub(in crate::find) fn without_openmp(text: &[u8], system: &[Range<usize>]) -> Vec<Range<usize>> {
     let silent = system
         .iter()
         .filter(|part| !mentions_openmp(&text[(*part).clone()]));
@@ -182,7 +182,7 @@ mod tests {
                     # 1 \"t.h\" 1 3 4\n#pragma pomp inst init\n";
         let system = system_ranges(text.as_bytes());
         assert_eq!(system.len(), 3);
-        let silent = silent(text.as_bytes(), &system);
+        let silent = without_openmp(text.as_bytes(), &system);
         let parts: Vec<&str> = silent.into_iter().map(|part| &text[part]).collect();
         assert_eq!(parts, ["compare(x_omp);\n"]);
     }

@@ -38,7 +38,7 @@ pub(crate) struct Region {
     pub(crate) off: bool,
     /// The threads that fork teams of this region, for event sources that have no handle to pass
     /// from fork to begin.
-    pub(super) forkers: Forkers,
+    pub(super) forkers: ForkingThreads,
     /// Of a critical section: the number of its name, which all sections of the name share; 0 of
     /// other regions.
     pub(crate) guard: usize,
@@ -144,7 +144,7 @@ pub(crate) struct Team {
     /// how often it was used.
     pub(super) instance: SharedU64,
     /// Where its members find it, if they get no handle.
-    pub(super) forker: SharedRef<Forker>,
+    pub(super) forker: SharedRef<ForkingThread>,
     /// Where the members record their arrivals at barriers.
     pub(super) slots: Slots,
 }
@@ -160,14 +160,14 @@ pub(crate) struct TeamPath {
 
 /// The threads that have forked teams of a region. The list grows at the front only.
 #[derive(Debug)]
-pub(super) struct Forkers(pub(super) SharedRef<Forker>);
+pub(super) struct ForkingThreads(pub(super) SharedRef<ForkingThread>);
 
 /// A thread that has forked teams of a region: the one at a place below an initial thread.
 #[derive(Debug)]
-pub(super) struct Forker {
+pub(super) struct ForkingThread {
     pub(super) place: TeamPath,
     pub(super) initial: u64,
-    pub(super) next: SharedRef<Forker>,
+    pub(super) next: SharedRef<ForkingThread>,
     pub(super) open: Open,
 }
 

@@ -13,7 +13,7 @@ use profile::functions::{self, Filter};
 use profile::group::{self, Groups};
 use profile::region_kind::{Barrier, RegionKind};
 
-use super::{Forkers, Region};
+use super::{ForkingThreads, Region};
 use crate::measure::collector_counts::Occupants;
 use crate::measure::config;
 use crate::measure::errno;
@@ -274,7 +274,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         descriptor,
         kind,
         number,
-        forkers: Forkers::none(),
+        forkers: ForkingThreads::none(),
         guard,
         namesake: SharedRef::none(),
         occupants: Occupants::none(),

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
-use super::{Forker, Forkers, Node, Open, PassedTeams, Team, TeamPath};
+use super::{ForkingThread, ForkingThreads, Node, Open, PassedTeams, Team, TeamPath};
 use crate::measure::shared::{SharedRef, leak};
 
 impl Team {
@@ -36,7 +36,7 @@ impl Team {
     }
 
     /// Notes where its members find it.
-    pub(in crate::measure) fn announce(&self, forker: &'static Forker) {
+    pub(in crate::measure) fn announce(&self, forker: &'static ForkingThread) {
         self.forker.set(Some(forker));
     }
 }
@@ -114,12 +114,12 @@ impl Open {
     }
 }
 
-impl Forkers {
+impl ForkingThreads {
     pub(in crate::measure) const fn none() -> Self {
         Self(SharedRef::none())
     }
 
-    pub(in crate::measure) fn iter(&self) -> impl Iterator<Item = &'static Forker> {
+    pub(in crate::measure) fn iter(&self) -> impl Iterator<Item = &'static ForkingThread> {
         std::iter::successors(self.0.get(), |forker| forker.next.get())
     }
 
@@ -128,7 +128,7 @@ impl Forkers {
         &self,
         place: TeamPath,
         initial: u64,
-    ) -> Option<&'static Forker> {
+    ) -> Option<&'static ForkingThread> {
         self.iter()
             .find(|forker| forker.place == place && forker.initial == initial)
             .or_else(|| self.add(place, initial))
@@ -136,8 +136,8 @@ impl Forkers {
 
     #[cold]
     #[inline(never)]
-    fn add(&self, place: TeamPath, initial: u64) -> Option<&'static Forker> {
-        let forker = leak(Forker {
+    fn add(&self, place: TeamPath, initial: u64) -> Option<&'static ForkingThread> {
+        let forker = leak(ForkingThread {
             place,
             initial,
             next: SharedRef::none(),
@@ -153,7 +153,7 @@ impl Forkers {
     }
 }
 
-impl Forker {
+impl ForkingThread {
     /// The team was joined.
     pub(in crate::measure) fn close(&self, team: &'static Team) {
         if self.open.team.is(team) {

@@ -15,19 +15,19 @@ const LINKED: u64 = 4;
 
 /// A task that is traced.
 #[derive(Debug)]
-struct Link {
+struct TracedTask {
     region: SharedRef<Region>,
     label: SharedU64,
     /// Of a record that no task has: another one.
-    next: SharedRef<Link>,
+    next: SharedRef<TracedTask>,
 }
 
 /// Records that no task has, of all threads. Threads add records one by one, and take all of them.
-static RETURNED: SharedRef<Link> = SharedRef::none();
+static RETURNED: SharedRef<TracedTask> = SharedRef::none();
 
 thread_local! {
     /// Those that this thread has taken.
-    static FREE: Cell<Option<&'static Link>> = const { Cell::new(None) };
+    static FREE: Cell<Option<&'static TracedTask>> = const { Cell::new(None) };
 }
 
 /// What to keep for a task. Without memory for a record, its label is lost.
@@ -38,14 +38,14 @@ pub(super) fn keep(region: &'static Region, label: u64) -> u64 {
     }
 }
 
-fn new(region: &'static Region, label: u64) -> Option<&'static Link> {
+fn new(region: &'static Region, label: u64) -> Option<&'static TracedTask> {
     let link = match FREE.take().or_else(|| RETURNED.take()) {
         Some(link) => {
             FREE.set(link.next.get());
             link
         }
         None => errno::keep(|| {
-            leak(Link {
+            leak(TracedTask {
                 region: SharedRef::none(),
                 label: SharedU64::new(0),
                 next: SharedRef::none(),
@@ -79,13 +79,13 @@ pub(super) unsafe fn kept(kept: u64) -> Option<(&'static Region, u64)> {
 
 /// # Safety
 /// As for `kept`.
-unsafe fn link(kept: u64) -> Option<&'static Link> {
+unsafe fn link(kept: u64) -> Option<&'static TracedTask> {
     if kept & LINKED == 0 {
         return None;
     }
     let address = kept & !(BEGUN | LINKED);
     // SAFETY: as the caller promises.
-    unsafe { std::ptr::with_exposed_provenance::<Link>(address as usize).as_ref() }
+    unsafe { std::ptr::with_exposed_provenance::<TracedTask>(address as usize).as_ref() }
 }
 
 /// Takes back the record of a task that is over.

@@ -18,7 +18,7 @@ use profile::region_kind::RegionKind;
 
 use super::super::boundary::event_of;
 use super::super::by_address::{self, Book, Table};
-use super::stated::{self, Noted, Place};
+use super::stated::{self, Noted, StatedPlace};
 use crate::measure::mutex::lock;
 use crate::measure::records::Region;
 use crate::measure::records::region::{self, register};
@@ -89,7 +89,7 @@ static BOOK: Mutex<Book<(usize, What), CodePlace>> = Mutex::new(Book::new());
 enum Caller {
     Program(Code),
     /// The compiler stated the place.
-    Stated(Code, Place),
+    Stated(Code, StatedPlace),
     Runtime,
     /// The compiler stated nothing.
     Silent,

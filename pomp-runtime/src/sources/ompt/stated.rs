@@ -160,28 +160,28 @@ pub(super) fn noted() -> Noted {
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn was_reported(_noted: Noted, _kind: RegionKind) {}
 
-/// The record, as the compilers lay it out.
+/// The record that compilers call `ident_t`, as they lay it out.
 #[repr(C)]
-struct Record {
+struct Ident {
     _reserved: [c_int; 4],
     text: *const c_char,
 }
 
 /// The place of a directive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct StatedPlace {
     pub(super) lines: SourceLines,
     pub(super) column: u32,
     pub(super) function: Option<String>,
 }
 
 /// The place that a record states, if it states one.
-pub(super) fn place(record: usize) -> Option<Place> {
+pub(super) fn place(record: usize) -> Option<StatedPlace> {
     // A record that a compiler made is a constant of a module, and so is its text. Others may be
     // gone when they are read.
-    modules::of(record).filter(|_| record.is_multiple_of(align_of::<Record>()))?;
+    modules::of(record).filter(|_| record.is_multiple_of(align_of::<Ident>()))?;
     // SAFETY: the program passed it to the runtime, as a record that is laid out so.
-    let text = unsafe { (*std::ptr::with_exposed_provenance::<Record>(record)).text };
+    let text = unsafe { (*std::ptr::with_exposed_provenance::<Ident>(record)).text };
     modules::of(text.addr())?;
     // SAFETY: the runtime reads it as a C string, too.
     let text = unsafe { CStr::from_ptr(text) };
@@ -189,7 +189,7 @@ pub(super) fn place(record: usize) -> Option<Place> {
 }
 
 /// Reads `;file;function;line;column;;`. Without debug information, file and line are unknown.
-fn parsed(text: &str) -> Option<Place> {
+fn parsed(text: &str) -> Option<StatedPlace> {
     let text = text.strip_prefix(';')?.strip_suffix(";;")?;
     let mut parts = text.rsplitn(4, ';');
     let column = parts.next()?.parse().ok()?;
@@ -197,7 +197,7 @@ fn parsed(text: &str) -> Option<Place> {
     let function = parts.next()?;
     let file = parts.next()?;
     let is_known = line > 0 && !file.is_empty() && file != "unknown";
-    is_known.then(|| Place {
+    is_known.then(|| StatedPlace {
         lines: SourceLines {
             file: file.to_owned(),
             first: line,

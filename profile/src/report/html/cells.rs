@@ -74,7 +74,7 @@ impl Entry {
 pub(super) fn cells(report: &Report<'_>, runs: usize) -> (Columns, usize) {
     let severities = report.severities();
     let paths = report.call_graph.paths.len();
-    let of = |path: usize| merged(entries(&severities, path));
+    let of = |path: usize| one_per_thread(entries(&severities, path));
     write(report, paths + 1, of, BUDGET / runs.max(1))
 }
 
@@ -108,7 +108,7 @@ pub(super) fn cells_of_other(
         for entry in &mut all {
             entry.thread = here(entry.thread).unwrap_or(0);
         }
-        merged(all)
+        one_per_thread(all)
     };
     write(report, gone + 1, of, BUDGET / runs.max(1))
 }
@@ -149,7 +149,7 @@ fn entries(severities: &Severities<'_, '_>, path: usize) -> Vec<Entry> {
 }
 
 /// One entry per thread, in order.
-fn merged(mut entries: Vec<Entry>) -> Vec<Entry> {
+fn one_per_thread(mut entries: Vec<Entry>) -> Vec<Entry> {
     entries.sort_by_key(|entry| entry.thread);
     entries.dedup_by(|next, entry| {
         let is_same = next.thread == entry.thread;

@@ -20,8 +20,8 @@ pub(super) fn write(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> 
         overheads.duration_ns,
         time(overheads.duration_ns),
         count(overheads.threads, "thread"),
-        said(" on ", &run.host),
-        said(", ", &run.start),
+        after_text(" on ", &run.host),
+        after_text(", ", &run.start),
     )?;
     writeln!(
         out,
@@ -36,7 +36,7 @@ pub(super) fn write(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "</section>")
 }
 
-fn said(before: &str, what: &str) -> String {
+fn after_text(before: &str, what: &str) -> String {
     match what {
         "" => String::new(),
         what => format!("{before}{}", escaped(what)),
