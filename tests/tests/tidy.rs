@@ -1,7 +1,7 @@
 //! Checks of the code that review would otherwise have to make for every change: the lengths
 //! of files and functions, that each module has documentation, that modules don't form
 //! circles, what a part of the code must not know, that each file belongs to a crate, that lists of
-//! variants are complete, and that documents name existing things.
+//! variants are complete, that JSON has no key twice, and that documents name existing things.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -11,6 +11,8 @@ mod borders;
 mod circles;
 #[path = "tidy/documents.rs"]
 mod documents;
+#[path = "tidy/json.rs"]
+mod json;
 #[path = "tidy/lists.rs"]
 mod lists;
 #[path = "tidy/orphans.rs"]
@@ -89,6 +91,14 @@ fn lists_of_variants_are_complete() {
     let lists: usize = sources.iter().map(lists::count).sum();
     assert!(lists >= 7, "only {lists} lists were found");
     let wrong: Vec<String> = sources.iter().flat_map(lists::incomplete).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn objects_of_json_have_each_key_once() {
+    assert!(json::check(r#"{"a": {"b": [1, null]}, "c": -1.5}"#).is_ok());
+    assert!(json::check(r#"{"a": [{"b": 1, "b": 2}]}"#).is_err());
+    let wrong = json::repeated_keys();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
