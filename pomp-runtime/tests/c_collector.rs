@@ -98,6 +98,13 @@ fn the_barrier_of_a_team_is_told_of_where_no_event_is() {
     prints("ended", &expected);
 }
 
+/// A runtime may end a worker whose barrier has not been said to be over. A new thread that gets its
+/// block has had no such barrier.
+#[test]
+fn no_thread_is_told_of_what_another_thread_began() {
+    all_print(misuse(), "reborn", "ends without a begin: 0\n");
+}
+
 #[test]
 fn states_may_be_asked_for_in_signal_handlers() {
     prints("sampled", "wrong: 0\n");

@@ -29,6 +29,9 @@ pub(crate) struct WaitCounts {
     pub(super) is_waking: SharedU64,
     /// The session in which the thread was reported to be idle; 0 if in none.
     pub(super) was_idle: SharedU64,
+    /// 1 if the thread has ended. What its frames still say is then not reported: it would be
+    /// reported in the next thread that has the block, which did not begin it.
+    are_over: SharedU64,
 }
 
 impl WaitCounts {
@@ -39,7 +42,31 @@ impl WaitCounts {
             reducing: [const { SharedU64::new(0) }; 2],
             is_waking: SharedU64::new(0),
             was_idle: SharedU64::new(0),
+            are_over: SharedU64::new(0),
         }
+    }
+
+    /// The thread has ended.
+    pub(crate) fn end(&self) {
+        self.are_over.set(1);
+    }
+
+    /// A thread begins, which has had no wait.
+    pub(crate) fn begin(&self) {
+        let others = [
+            &self.passing,
+            &self.is_waking,
+            &self.was_idle,
+            &self.are_over,
+        ];
+        for word in self.counts.iter().chain(&self.reducing).chain(others) {
+            word.set(0);
+        }
+    }
+
+    /// Whether the thread has ended.
+    pub(crate) fn are_over(&self) -> bool {
+        self.are_over.get() != 0
     }
 }
 

@@ -216,6 +216,7 @@ impl Blocks {
         };
         thread.trace.open();
         thread.leave_stale_frames(clock::now);
+        thread.waits.begin();
         thread_end::watch(thread);
         Some(thread)
     }
@@ -244,6 +245,7 @@ fn detach(thread: &'static Thread) {
         thread.counters.close();
         thread.initial.set(0);
         thread.home.set(0);
+        thread.waits.end();
         blocks().free.push(thread);
     }
     CURRENT.set(None);

@@ -330,6 +330,48 @@ __attribute__((constructor(101))) static void early(void)
   atexit(very_late);
 }
 
+/* How often each event came to this thread. */
+static _Thread_local int seen[LAST_EVENT + 1];
+static int unbegun;
+
+static void pairing(int event)
+{
+  seen[event]++;
+  if (event % 2 == 0 && event != JOIN && seen[event] > seen[event - 1])
+    __atomic_fetch_add(&unbegun, 1, __ATOMIC_RELAXED);
+}
+
+static void *leading(void *unused)
+{
+  for (int i = 0; i < 2; i++) {
+    void *team = POMP_Parallel_fork_team(R(1));
+#pragma omp parallel num_threads(3) firstprivate(team)
+    {
+      POMP_Parallel_begin_team(R(1), team);
+      POMP_Parallel_end(R(1));
+    }
+    POMP_Parallel_join(R(1));
+  }
+  return unused;
+}
+
+/* Threads that fork teams end, and their workers with them. The next threads get the blocks in
+ * which the library kept what those did. */
+static void reborn(void)
+{
+  ask(START, 0);
+  for (int event = FORK; event <= LAST_EVENT; event++)
+    ask_register(event, pairing);
+  for (int i = 0; i < 20; i++) {
+    pthread_t thread;
+    pthread_create(&thread, 0, leading, 0);
+    pthread_join(thread, 0);
+    usleep(1000);
+  }
+  ask(STOP, 0);
+  printf("ends without a begin: %d\n", unbegun);
+}
+
 static void late(void)
 {
   is_late = 1;
@@ -345,6 +387,7 @@ int main(int argc, char **argv)
     { "batches", batches }, { "callbacks", within_callbacks }, { "signalled", signalled },
     { "rooms", rooms },     { "crowd", crowd },                { "forked", forked },
     { "late", late },       { "forked in a crowd", forked_in_a_crowd },
+    { "reborn", reborn },
   };
   omp_set_dynamic(0);
   for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++)
