@@ -7,8 +7,9 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crate::api::Interface;
-use crate::kinds::KINDS;
+use crate::kinds::{IMPLICIT_BARRIER, KINDS};
 use crate::stacks::{self, Key, Stack};
+use crate::waiting;
 
 /// The largest depth of nested regions that are timed on a thread.
 const DEEPEST: usize = 32;
@@ -131,12 +132,20 @@ impl Session {
         let ns = began.map_or(0, |began| self.now().saturating_sub(began));
         let (region, around) = (self.api.regions().0, BASE.get());
         let is_wanted = self.wanted.kinds.first() == Some(&0);
-        let is_long = u128::from(ns) >= self.wanted.least.as_nanos();
+        let (long, short) = self.waits_that_end(region);
+        for _ in 0..short {
+            stacks::skip(IMPLICIT_BARRIER);
+        }
+        let is_long = is_wanted && self.is_long(ns);
         // The stacks of threads that waited in the region go on from here.
-        if is_wanted && is_long || stacks::has_pending(region) {
+        if is_long || !long.is_empty() || stacks::has_pending(region) {
             let stack = Stack::here();
             stacks::join(region, around, &stack);
-            if is_wanted && is_long {
+            for ns in long {
+                let (kind, stack) = (IMPLICIT_BARRIER, stack.clone());
+                stacks::add(around, Key { kind, stack }, ns);
+            }
+            if is_long {
                 return stacks::add(around, Key { kind: 0, stack }, ns);
             }
         }
@@ -145,18 +154,37 @@ impl Session {
         }
     }
 
+    /// The waits of members that end with their team: the times of those that get a stack, and how
+    /// many get none.
+    fn waits_that_end(&self, region: u64) -> (Vec<u64>, usize) {
+        let now = self.now();
+        let waits = waiting::close(region).into_iter();
+        let (long, short): (Vec<u64>, Vec<u64>) = waits
+            .map(|since| now.saturating_sub(since))
+            .partition(|ns| self.is_long(*ns));
+        (long, short.len())
+    }
+
+    fn is_long(&self, ns: u64) -> bool {
+        u128::from(ns) >= self.wanted.least.as_nanos()
+    }
+
     fn wait(&self, event: c_int) {
         let begins = event % 2 == 1;
         let begin = if begins { event } else { event - 1 };
         let Some(kind) = KINDS.iter().position(|kind| kind.2 == begin) else {
             return;
         };
-        let began = WAITS.with(|waits| waits[kind].replace(self.now()));
-        if begins {
-            return;
+        let now = self.now();
+        let began = WAITS.with(|waits| waits[kind].replace(now));
+        match (begins, kind == IMPLICIT_BARRIER) {
+            (true, true) => return waiting::begin(self.api.regions().0, now),
+            (true, false) => return,
+            (false, true) if !waiting::end() => return,
+            (false, _) => {}
         }
-        let ns = self.now().saturating_sub(began);
-        match u128::from(ns) >= self.wanted.least.as_nanos() {
+        let ns = now.saturating_sub(began);
+        match self.is_long(ns) {
             true => {
                 let stack = Stack::here();
                 let ends_in = match DEPTH.get() {

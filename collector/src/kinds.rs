@@ -13,3 +13,6 @@ pub(crate) const KINDS: &[(&str, &str, c_int)] = &[
     ("odwt", "ordered part entered", 13),
     ("atwt", "atomic operation", 21),
 ];
+
+/// The place of implicit barriers in the table.
+pub(crate) const IMPLICIT_BARRIER: usize = 1;

@@ -10,6 +10,7 @@
 //! api      requests to the program
 //! events   callbacks: what lasted long enough gets a call stack
 //! stacks   call stacks by the system's unwinder; stacks across teams
+//! waiting  threads at implicit barriers, until their team is joined
 //! places   addresses as functions, files and lines
 //! model    the user's model: no outlined functions, no runtime
 //! report   the file
@@ -26,6 +27,7 @@ mod model;
 mod places;
 mod report;
 mod stacks;
+mod waiting;
 
 /// Runs as the library is loaded: the program's other initialisers come later.
 extern "C" fn begin() {
