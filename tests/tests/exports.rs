@@ -146,6 +146,15 @@ fn perfetto_gets_nested_slices_and_arrows_with_two_ends() {
                 assert_eq!(event["pid"], trace.header.pid);
                 lanes.event(event);
             }
+            let process = &whole["traceEvents"][0];
+            assert_eq!(process["name"], "process_name");
+            let (pid, facts) = (trace.header.pid, trace.facts());
+            let [program, host, system] =
+                ["application", "host", "system"].map(|name| &facts[name]);
+            assert_eq!(
+                process["args"]["name"],
+                format!("{program} ({pid}) on {host}, {system}")
+            );
             assert!(lanes.open.values().all(Vec::is_empty), "{fixture}");
             assert!(lanes.ends.is_subset(&lanes.starts), "{fixture}");
             assert!(!lanes.ends.is_empty());

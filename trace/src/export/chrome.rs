@@ -37,7 +37,9 @@ pub fn chrome(trace: &Trace, out: &mut dyn Write) -> Result<(), ExportError> {
     chrome.text(format_args!(
         "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":["
     ));
-    chrome.name("process_name", &place(trace).process);
+    let at = place(trace);
+    let process = format!("{} on {}, {}", at.process, at.node, at.machine);
+    chrome.name("process_name", &process);
     for stream in trace.streams() {
         replay_closed(trace, stream, &mut chrome)?;
         let lane = std::mem::take(&mut chrome.lane).name(trace, stream);
