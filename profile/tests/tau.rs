@@ -138,3 +138,18 @@ fn tables() {
     let text = String::from_utf8(written(&saved("imbalance"), "pprof")).unwrap();
     insta::assert_snapshot!("imbalance.pprof", text);
 }
+
+/// Nested teams give a thread a higher number than one whose path is shorter.
+#[test]
+fn tables_come_in_the_order_of_the_threads_numbers() {
+    let text = String::from_utf8(written(&saved("nested"), "pprof")).unwrap();
+    let numbers: Vec<usize> = text
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("NODE 0;CONTEXT 0;THREAD ")?
+                .strip_suffix(':')
+        })
+        .map(|number| number.parse().unwrap())
+        .collect();
+    assert_eq!(numbers, [0, 1, 2, 3]);
+}

@@ -92,6 +92,8 @@ impl Timers {
             }
         }
         let mut threads: Vec<Thread> = threads.into_values().collect();
+        // TAU's tools list threads by their numbers, which are given level by level.
+        threads.sort_by_key(|thread| (thread.rank, thread.number));
         for thread in &mut threads {
             settle(thread, profile.run.duration_ns);
         }
