@@ -47,17 +47,38 @@ export function fill(host, ...children) {
 }
 
 /**
- * Lets the focus stop at a table that is wider than the screen, and only there: the arrow keys move it.
+ * Lets the focus stop at an element that is wider than the screen, and only there: the arrow keys move it.
  * @param {HTMLElement} host
- * @param {string} caption
+ * @param {string} name
  */
-function reachIfWide(host, caption) {
+function reachIfWide(host, name) {
   const isWide = host.scrollWidth > host.clientWidth;
   if (isWide === host.hasAttribute("tabindex")) return;
-  for (const [name, value] of Object.entries({ tabindex: "0", role: "region", "aria-label": caption })) {
-    if (isWide) host.setAttribute(name, value);
-    else host.removeAttribute(name);
+  for (const [attribute, value] of Object.entries({ tabindex: "0", role: "region", "aria-label": name })) {
+    if (isWide) host.setAttribute(attribute, value);
+    else host.removeAttribute(attribute);
   }
+}
+
+/**
+ * The element scrolls sideways where it is wider than the screen. Then keys move it, and a shadow says so.
+ * @param {HTMLElement} host
+ * @param {string} name for screen readers
+ */
+export function wide(host, name) {
+  host.classList.add("wide");
+  const sizes = new ResizeObserver(() => reachIfWide(host, name));
+  for (const one of [host, ...host.children]) sizes.observe(one);
+  return host;
+}
+
+/**
+ * Lines of the source.
+ * @param {string} text
+ * @param {string} name for screen readers
+ */
+export function excerpt(text, name) {
+  return wide(h("pre", { class: "excerpt" }, h("span", {}, text)), name);
 }
 
 /**
@@ -75,10 +96,7 @@ export function table(caption, titles, rows) {
   const isWords = (/** @type {number} */ column) => body.rows.length > 0 && !body.querySelector(`td:nth-child(${column + 1}) .num`);
   const head = titles.map((title, column) => h("th", { scope: "col", class: isWords(column) ? "words" : null }, title));
   const data = h("table", { class: "data" }, h("caption", {}, caption), h("thead", {}, h("tr", {}, head)), body);
-  const host = h("div", { class: "wide" }, data);
-  const sizes = new ResizeObserver(() => reachIfWide(host, caption));
-  for (const one of [host, data]) sizes.observe(one);
-  return host;
+  return wide(h("div", {}, data), caption);
 }
 
 /** The most rows of a list that are printed. */

@@ -43,6 +43,17 @@ export function heat(field) {
     context.lineWidth = 2;
     context.strokeRect(at.column * width + 1, at.row * ROW + 1, width - 2, ROW - 3);
   };
+  // Whether cells stand behind the left and the right edge.
+  const tellMore = () => {
+    const { scrollLeft, clientWidth, scrollWidth } = box;
+    const isThere = { left: scrollLeft > 0, right: scrollLeft + clientWidth < scrollWidth - 1 };
+    edges.dataset.more = Object.entries(isThere).filter(([, is]) => is).map(([edge]) => edge).join(" ");
+  };
+  /** Scrolls until the current cell is in sight. */
+  const reveal = () => {
+    const [left, right] = [at.column * width, (at.column + 1) * width];
+    box.scrollLeft = Math.min(Math.max(box.scrollLeft, right - box.clientWidth), left);
+  };
   const go = (/** @type {number} */ row, /** @type {number} */ column) => {
     at.row = Math.min(Math.max(row, 0), rows.length - 1);
     at.column = Math.min(Math.max(column, 0), columns - 1);
@@ -71,7 +82,9 @@ export function heat(field) {
       if (!act || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault();
       act();
+      reveal();
     },
+    onscroll: tellMore,
     onfocus: () => go(at.row, at.column),
     onblur: () => draw(false),
     onmousemove: point,
@@ -80,9 +93,11 @@ export function heat(field) {
       field.choose?.(at.row, at.column);
     },
   }, canvas);
+  const edges = h("div", { class: "heat-edges" }, box);
+  new ResizeObserver(tellMore).observe(box);
   const names = h("div", { class: "heat-names", "aria-hidden": "true" }, rows.map((name) => h("div", { title: name }, name)));
   draw(false);
-  return h("div", { class: "heat" }, h("div", { class: "heat-field" }, names, box), said);
+  return h("div", { class: "heat" }, h("div", { class: "heat-field" }, names, edges), said);
 }
 
 /**

@@ -1,6 +1,6 @@
 // Starts after the first screen is painted.
 
-import { h, fill } from "./dom.js";
+import { h, fill, wide } from "./dom.js";
 import { readCells, section, sectionText } from "./data.js";
 import { Explorer } from "./explorer.js";
 import { CompareView } from "./compare.js";
@@ -148,7 +148,16 @@ function find() {
   made.get(stateOf("v"))?.find?.focus();
 }
 
+/** The first screen's excerpts of the source, which are there without a script. */
+function excerpts() {
+  for (const lines of document.querySelectorAll("pre.excerpt")) {
+    const place = lines.closest("li")?.querySelector("a")?.textContent ?? "";
+    wide(/** @type {HTMLElement} */ (lines), `Source of ${place}`);
+  }
+}
+
 async function begin() {
+  excerpts();
   const model = JSON.parse(await sectionText("model"));
   const cells = readCells(await section("cells"), model.paths.region.length + 1, model.metrics.length);
   const isThere = (/** @type {string} */ name) =>

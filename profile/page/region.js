@@ -1,7 +1,7 @@
 // The page of one region, and the list of all regions.
 
 import { eachOf, sectionText } from "./data.js";
-import { fill, h, table } from "./dom.js";
+import { excerpt, fill, h, table } from "./dom.js";
 import { costs } from "./costs.js";
 import { count, counted, exact, percentage, time } from "./format.js";
 import { heat, partsBar } from "./heat.js";
@@ -113,7 +113,7 @@ export class RegionView {
     const { regions } = this.model;
     const where = regions.function[region] === null ? "" : ` in ${regions.function[region]}`;
     const facts = [regions.schedule[region] ? h("p", {}, `Schedule: ${regions.schedule[region]}.`) : null,
-      regions.directive[region] ? h("pre", { class: "excerpt" }, regions.directive[region]) : null,
+      regions.directive[region] ? excerpt(regions.directive[region], "Directive") : null,
       regions.limits[region] ? h("p", { class: "note" }, regions.limits[region]) : null];
     const sourceLink = regions.first[region] > 0 ? link({ v: "source", f: String(regions.file[region]), line: String(regions.first[region]) }, "source") : null;
     return [

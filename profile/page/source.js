@@ -26,7 +26,7 @@ export class SourceView {
     this.choice = h("select", { "aria-label": "File", onchange: () => change({ f: this.choice.value, line: "" }) });
     this.note = h("p", { class: "note", role: "status" });
     this.inner = h("div", { class: "rows", role: "presentation" });
-    this.box = h("div", { class: "source", tabindex: 0, role: "group", "aria-label": "Source", onscroll: () => this.draw() }, this.inner);
+    this.box = h("div", { class: "source wide", tabindex: 0, role: "group", "aria-label": "Source", onscroll: () => this.draw() }, this.inner);
     new ResizeObserver(() => this.draw()).observe(this.box);
     onPrint((isPrinted) => this.draw(isPrinted));
     this.host = h("section", { class: "view", "aria-label": "Source" }, h("div", { class: "tools" }, this.choice), this.note, this.box);

@@ -63,6 +63,16 @@ def drawn_again(page):
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
 
+def tab_to(page, wanted):
+    """Tab until the focus is where it should be; it is in sight there."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(f"({wanted})(document.activeElement)"):
+            assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+            return
+    raise AssertionError(f"nothing that can be reached by Tab is {wanted}")
+
+
 def section(text, name):
     """What the page holds under a name."""
     begin = text.index(f'id="data-{name}">') + len(f'id="data-{name}">')

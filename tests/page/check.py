@@ -4,7 +4,6 @@ The folder has page.html, and profile.json and analysis.json to hold it to. Each
 with a line of JSON: whether the check passed, and what it said. One browser serves all checks.
 """
 
-import base64
 import collections
 import contextlib
 import io
@@ -14,7 +13,9 @@ import sys
 import time
 import traceback
 
-from browser import choose, chromium, drawn_again, go, json_of, model_of, open_all, rows, shown, spoken
+from browser import choose, chromium, drawn_again, go, json_of, model_of, open_all, rows, shown, spoken, tab_to
+from compared import compare, one_sided
+from edges import edges, excerpts
 from sums import severities
 import traced
 
@@ -323,16 +324,6 @@ def names(folder):
         spoken(page)
 
 
-def tab_to(page, wanted):
-    """Tab until the focus is where it should be; it is in sight there."""
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        if page.evaluate(f"({wanted})(document.activeElement)"):
-            assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-            return
-    raise AssertionError(f"nothing that can be reached by Tab is {wanted}")
-
-
 def fragments(folder):
     """A link shows the same view."""
     with chromium() as browser:
@@ -403,52 +394,6 @@ def sizes(folder):
                     view_of(page, view)
                     wide = page.evaluate("document.documentElement.scrollWidth")
                     assert wide <= width, (view, width, wide)
-        region = model_of(folder)["paths"]["region"][0]
-        for scheme in ["light", "dark"]:
-            with shown(browser, f"{folder}/page.html", f"#v=region&r={region}", viewport={"width": 500, "height": 900}, color_scheme=scheme) as page:
-                page.wait_for_selector("table.data")
-                assert wide_tables(page) > 0
-
-
-def wide_tables(page):
-    """A table that goes on behind an edge has a shadow there, and keys move it; the focus stops at no other one."""
-    drawn_again(page)
-    tables = page.evaluate("""() => [...document.querySelectorAll('.wide')].map(one =>
-        [one.scrollWidth > one.clientWidth, one.tabIndex === 0, one.getAttribute('role') === 'region' && one.getAttribute('aria-label')])""")
-    assert all(is_wide == is_reached == bool(name) for is_wide, is_reached, name in tables), tables
-    for at, (is_wide, *_) in enumerate(tables):
-        host = page.locator(".wide").nth(at)
-        if not is_wide:
-            assert shadows(page, host) == [False, False], at
-            continue
-        assert shadows(page, host) == [False, True], at
-        host.focus()
-        for _ in range(50):
-            page.keyboard.press("ArrowRight")
-        page.wait_for_function("host => host.scrollLeft + host.clientWidth >= host.scrollWidth - 1", arg=host.element_handle())
-        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-        host.blur()
-        assert shadows(page, host) == [True, False], at
-        page.emulate_media(media="print")
-        assert shadows(page, host) == [False, False], at
-        page.emulate_media(media="screen")
-    spoken(page)
-    return sum(is_wide for is_wide, *_ in tables)
-
-
-def shadows(page, host):
-    """Whether the colour below the table changes towards its left edge, and towards its right one."""
-    picture = base64.b64encode(host.screenshot()).decode()
-    return page.evaluate("""async text => {
-        const bytes = Uint8Array.from(atob(text), one => one.charCodeAt(0));
-        const picture = await createImageBitmap(new Blob([bytes]));
-        const context = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
-        context.drawImage(picture, 0, 0);
-        const { data } = context.getImageData(0, picture.height - 4, picture.width, 1);
-        const at = x => [...data.slice(4 * x, 4 * x + 3)];
-        const middle = at(picture.width >> 1);
-        return [at(1), at(picture.width - 2)].map(one => one.some((value, index) => Math.abs(value - middle[index]) > 8));
-    }""", picture)
 
 
 def view_of(page, view):
@@ -467,125 +412,6 @@ def paint(folder):
             paints = page.evaluate("performance.getEntriesByType('paint').map(one => [one.name, one.startTime])")
             assert page.locator('.tree[aria-label="Calls"] .row').count() > 3
         print(f"{size} bytes, paint {paints}, trees after {ready:.2f} s")
-
-
-def compare(folder):
-    """What the page compares is what `romp diff` compares, and all views can show the run before."""
-    model, diff = model_of(folder), json_of(folder, "diff")
-    now = json_of(folder, "analysis")
-    before = [json_of(folder, f"other{index}") for index in range(len(model["others"]))]
-    with chromium() as browser:
-        with shown(browser, f"{folder}/page.html", "#v=compare&d=all") as page:
-            page.wait_for_selector("table.data")
-            assert diff["verdict"][1:].replace("->", "→") in page.locator(".verdict").last.inner_text()
-            program, *causes, regions = page.eval_on_selector_all(
-                "table.data",
-                "tables => tables.map(table => [...table.tBodies[0].rows].map(row => [...[...row.querySelectorAll('.num')].map(one => Number(one.dataset.value)), row.querySelector('.noise') !== null]))",
-            )
-            said = lambda changes: [[one["before"]["median"], one["after"]["median"], one["change_ns"], one["noise"]] for one in changes]
-            assert program == said(diff["program"]), (program, diff["program"])
-            assert regions == said(diff["regions"]), (regions, diff["regions"])
-            assert causes == [said(diff["causes"])][: len(causes)], causes
-            assert any(one["noise"] for one in diff["regions"]) and not all(one["noise"] for one in diff["regions"])
-            page.locator("select[name=d]").select_option("changes")
-            assert page.locator(".noise").count() == 2 * sum(one["noise"] for one in diff["program"] + diff["causes"])
-        with shown(browser, f"{folder}/page.html", "#v=explorer") as page:
-            page.wait_for_selector(".row .before")
-            open_all(page, "Metrics")
-            was = page.eval_on_selector_all(
-                '.tree[aria-label="Metrics"] .row', "rows => rows.map(row => [row.dataset.node, Number(row.querySelector('.before').dataset.value)])"
-            )
-            middle = lambda part: sorted(run["parts"][part]["ns"] for run in before)[len(before) // 2]
-            told = [(node, value) for node, value in was if node in now["parts"]]
-            assert told and all(value == middle(node) for node, value in told), was
-        for view in ["explorer", "region", "source", "threads"]:
-            with shown(browser, f"{folder}/page.html", f"#v={view}") as page:
-                text = page.locator("#app").inner_text()
-                page.locator("select[name=run]").select_option("1")
-                page.wait_for_function("text => document.querySelector('#app').innerText !== text", arg=text)
-                if view == "explorer":
-                    open_all(page, "Metrics")
-                    seen = rows(page, "Metrics")
-                    assert all(seen.get(part, 0) == of["ns"] for part, of in before[1]["parts"].items()), seen
-
-
-        compared_with_keys(browser, f"{folder}/page.html")
-
-
-def one_sided(folder):
-    """A construct that is only in one of the programs is never compared, and where it was not it has no time."""
-    model, diff = model_of(folder), json_of(folder, "diff")
-    of = lambda *statuses: [one for one in diff["regions"] if one["region"]["status"] in statuses and one["subject"] == "execT"]
-    place = lambda one: f"{one['region']['file'].split('/')[-1]}:{one['region']['line']}"
-    is_unrelated = of("both") == []
-    with chromium() as browser:
-        with shown(browser, f"{folder}/page.html", "#v=compare&d=all") as page:
-            page.wait_for_selector("table.data")
-            said = page.locator(".verdict").last.inner_text()
-            assert ("no construct is in both" in said) == is_unrelated, said
-            assert (page.locator(".better, .worse").count() == 0) or not is_unrelated
-            tables = dict(page.eval_on_selector_all(
-                "#app table.data", "tables => tables.map(one => [one.caption.textContent, [...one.tBodies[0].rows].map(row => [row.cells[0].innerText, row.cells[1].innerText, row.querySelector('.num').dataset.value])])"
-            ))
-            listed = tables["Constructs that are only in one of the programs"]
-            for status, words in [("new", "only now"), ("vanished", "only before")]:
-                told = {int(time) for _, where, time in listed if where == words} - {0}
-                times = {one["after_ns" if status == "new" else "before_ns"] for one in of(status)}
-                assert times and told == times, (status, told, times)
-            assert all(any(place(one) in name for name, *_ in listed) for one in of("new", "vanished")), listed
-            compared = tables.get("Thread times of regions, largest change first", [])
-            assert len(compared) == sum(one["region"]["status"] == "both" for one in diff["regions"])
-        with shown(browser, f"{folder}/page.html", "#v=explorer&by=region") as page:
-            page.wait_for_selector(".row .before")
-            beside = page.eval_on_selector_all(
-                '.tree[aria-label="Calls"] .row', "rows => rows.map(row => [row.querySelector('.label').innerText, row.querySelector('.before').innerText])"
-            )
-            added = {place(one) for one in of("new")}
-            for name, before in beside:
-                assert (before == "new") == any(name.endswith(one) for one in added), (name, before, added)
-            assert any(before == "new" for _, before in beside), beside
-
-
-def compared_with_keys(browser, file):
-    """Comparing takes no mouse, and a link shows the same."""
-    drawn = "text => document.querySelector('#app').innerText !== text"
-    with shown(browser, file) as page:
-        keys = page.keyboard
-        keys.press("?")
-        assert "in a choice" in page.locator("#help").inner_text()
-        keys.press("Escape")
-        keys.press("6")
-        assert page.locator('nav a[data-view="compare"]').get_attribute("aria-current") == "page"
-        page.wait_for_selector("table.data")
-        spoken(page)
-        drawn_again(page)
-        before = page.locator("#app").inner_text()
-        tab_to(page, "one => one.name === 'd'")
-        keys.press("ArrowDown")
-        page.wait_for_function(drawn, arg=before)
-        assert page.evaluate("document.activeElement.name") == "d" and "d=all" in page.url
-        drawn_again(page)
-        links = [(page.url.split("#")[1], page.locator("#app").inner_text())]
-        tab_to(page, "one => one.matches('#app table.data a')")
-        keys.press("Enter")
-        assert "v=region" in page.url, page.url
-        # All other views show the run before, and the choice keeps the focus.
-        page.wait_for_function(drawn, arg=links[0][1])
-        drawn_again(page)
-        before = page.locator("#app").inner_text()
-        tab_to(page, "one => one.name === 'run'")
-        keys.press("ArrowDown")
-        page.wait_for_function(drawn, arg=before)
-        assert page.evaluate("document.activeElement.name") == "run" and "run=0" in page.url
-        drawn_again(page)
-        links.append((page.url.split("#")[1], page.locator("#app").inner_text()))
-        page.go_back()
-        page.wait_for_selector('nav a[data-view="compare"][aria-current]')
-    for fragment, text in links:
-        with shown(browser, file, "#" + fragment) as page:
-            page.wait_for_selector("table.data")
-            drawn_again(page)
-            assert page.locator("#app").inner_text() == text, fragment
 
 
 def appearance(folder):
@@ -639,7 +465,7 @@ def answered(checks, line):
 
 
 def main():
-    checks = [trees, numbers, keyboard, names, fragments, hostile, sizes, paint, compare, one_sided, appearance, *traced.CHECKS]
+    checks = [trees, numbers, keyboard, names, fragments, hostile, sizes, edges, excerpts, paint, compare, one_sided, appearance, *traced.CHECKS]
     checks = {check.__name__: check for check in checks}
     if len(sys.argv) > 2:
         checks[sys.argv[1]](os.path.abspath(sys.argv[2]))

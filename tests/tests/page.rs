@@ -5,18 +5,19 @@
 
 #[path = "page/browser.rs"]
 mod browser;
+#[path = "page/generated.rs"]
+mod generated;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use browser::{are_tools_missing, in_browser};
+use generated::generated;
 use profile::analysis::Report;
 use profile::diff::{self, WRITERS, diff_runs};
-use profile::model::{
-    Contention, ContentionSite, GuardKind, Node, Profile, Region, Row, Span, Thread,
-};
-use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::model::{Contention, ContentionSite, GuardKind, Profile};
+use profile::region_kind::PseudoRegion;
 use profile::report::html::Page;
 use profile::report::writer;
 use tests::fixture::fixtures;
@@ -152,6 +153,21 @@ fn a_link_shows_the_same_view() {
 #[test]
 fn it_fits_into_screens_of_all_sizes() {
     check("sizes", &saved("mixed"));
+}
+
+/// Long directives, and more threads than a small screen has room for.
+#[test]
+fn what_is_too_wide_for_a_screen_says_so() {
+    for (name, mut profile) in [
+        ("edges", generated(20, 80)),
+        ("excerpts", saved("imbalance")),
+    ] {
+        for region in &mut profile.regions {
+            let directive = region.directive.get_or_insert_default();
+            *directive += " schedule(dynamic, 16) reduction(+ : sum_of_forces, sum_of_energies)";
+        }
+        check(name, &profile);
+    }
 }
 
 /// The page holds more than a small screen shows.
@@ -487,88 +503,6 @@ fn names_stay_text() {
     profile.regions[1].file = SOURCE.to_owned();
     let folder = folder_of(&profile, &[other]);
     in_browser("hostile", folder.path());
-}
-
-/// Numbers that look like those of a run.
-struct Noise(u64);
-
-impl Noise {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
-/// Loops with a barrier in parallel regions, visited by all threads.
-fn generated(regions: usize, threads: usize) -> Profile {
-    const IN_A_TEAM: usize = 20;
-    let mut noise = Noise(1);
-    let mut profile = saved("imbalance");
-    let template = profile.regions[0].clone();
-    let region = |index: usize| Region {
-        kind: if index.is_multiple_of(IN_A_TEAM) {
-            RegionKind::Parallel
-        } else {
-            RegionKind::Loop
-        },
-        file: format!("/home/user/project/src/module{}.f90", index / 50),
-        begin: [10 + 7 * index as u32; 2],
-        end: [16 + 7 * index as u32; 2],
-        function: Some(format!("step_{}", index / 5)),
-        ..template.clone()
-    };
-    profile.regions = (0..regions).map(region).collect();
-    profile.threads = std::iter::once(vec![0])
-        .chain((0..threads as u32).map(|thread| vec![0, thread]))
-        .map(|path| Thread {
-            path,
-            ..Thread::default()
-        })
-        .collect();
-    let mut nodes: Vec<Node> = Vec::new();
-    for index in 0..regions {
-        let is_team = index.is_multiple_of(IN_A_TEAM);
-        let count = 1 + noise.below(1_000);
-        let mut rows = Vec::new();
-        for thread in 0..threads {
-            let span = |ns| Span { count, ns };
-            let (body, wait) = (1_000_000 + noise.below(90_000_000), noise.below(9_000_000));
-            let (enter, exit) = (noise.below(90_000), noise.below(90_000));
-            let body = if is_team {
-                body * IN_A_TEAM as u64 * 2
-            } else {
-                body
-            };
-            let row = Row::of(thread + 1).with(PseudoRegion::Ibarr, span(wait));
-            rows.push(match is_team {
-                true => row
-                    .with(PseudoRegion::Main, span(enter + body + wait + exit))
-                    .with(PseudoRegion::Enter, span(enter))
-                    .with(PseudoRegion::Body, span(body))
-                    .with(PseudoRegion::Exit, span(exit)),
-                false => row.with(PseudoRegion::Main, span(body + wait)),
-            });
-        }
-        let longest = rows.iter().map(|row| row.main.ns).max().unwrap();
-        if is_team {
-            let seq = Span { count, ns: longest };
-            rows.insert(0, Row::of(0).with(PseudoRegion::Seq, seq));
-        }
-        nodes.push(Node {
-            parent: (!is_team).then(|| index / IN_A_TEAM * IN_A_TEAM),
-            region: index,
-            within: PseudoRegion::Body,
-            rows,
-        });
-    }
-    profile.nodes = nodes;
-    (profile.distributions, profile.arrivals, profile.contention) = Default::default();
-    profile.run.max_threads = threads as u32;
-    profile.run.duration_ns = 4_000_000_000 * regions as u64;
-    profile
 }
 
 /// Writes only the page, opens it, and returns its size in bytes.

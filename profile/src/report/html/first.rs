@@ -151,11 +151,15 @@ fn excerpt(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io::Resul
     let lines = page.sources.excerpt(region);
     if lines.is_empty() {
         return match &region.directive {
-            Some(directive) => writeln!(out, "<pre class=\"excerpt\">{}</pre>", escaped(directive)),
+            Some(directive) => writeln!(
+                out,
+                "<pre class=\"excerpt wide\"><span>{}</span></pre>",
+                escaped(directive)
+            ),
             None => Ok(()),
         };
     }
-    write!(out, "<pre class=\"excerpt\">")?;
+    write!(out, "<pre class=\"excerpt wide\">")?;
     for (number, text) in lines {
         let text = text.replace('\t', "    ");
         let is_here = (region.begin[0]..=region.begin[1]).contains(&(number as u32));
