@@ -326,7 +326,43 @@ fn directive(region: &Region) -> Option<String> {
     directive.map(|text| printable(text).into_owned())
 }
 
+impl Change {
+    /// The time on the only side that has the region.
+    #[must_use]
+    pub fn one_sided(&self) -> Sample {
+        match &self.region {
+            Some(region) if region.status == Status::Vanished => self.before,
+            _ => self.after,
+        }
+    }
+}
+
 impl Diff {
+    /// The times of regions that are in both programs. What is only in one of them did not change.
+    pub fn changes(&self) -> impl Iterator<Item = &Change> {
+        let status = |change: &Change| change.region.as_ref().map(|region| region.status);
+        let changes = self.regions.iter();
+        changes.filter(move |change| status(change) == Some(Status::Both))
+    }
+
+    /// The regions that are only in one of the programs: those that took time there, most time
+    /// first, with this time; then the others.
+    #[must_use]
+    pub fn one_sided_times(&self) -> Vec<(&ComparedRegion, Option<&Change>)> {
+        let mut timed: Vec<_> = (self.regions.iter())
+            .filter(|change| change.subject == Subject::ExecTime)
+            .filter_map(|change| Some((change.region.as_ref()?, Some(change))))
+            .filter(|(region, _)| region.status != Status::Both)
+            .collect();
+        let is_timed = |one: &ComparedRegion| timed.iter().any(|(region, _)| *region == one);
+        let never: Vec<_> = (self.one_sided.iter())
+            .filter(|one| !is_timed(one))
+            .map(|one| (one, None))
+            .collect();
+        timed.extend(never);
+        timed
+    }
+
     /// Whether nothing but the programs as a whole can be compared.
     #[must_use]
     pub fn has_nothing_in_common(&self) -> bool {

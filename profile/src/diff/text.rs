@@ -9,7 +9,8 @@ use crate::runs::Sample;
 
 const TITLES: [&str; 5] = ["before", "after", "change", "ratio", "time"];
 
-/// Writes both sides, the causes, the changes of the whole program, and those of regions.
+/// Writes both sides, the causes, the changes of the whole program, those of regions, and the
+/// regions that are only in one of the programs.
 pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "before: {}", side(&diff.before))?;
     writeln!(out, "after:  {}", side(&diff.after))?;
@@ -23,7 +24,7 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         let noise = if change.noise { " (noise)" } else { "" };
         (cells(change), format!("the whole program{noise}"))
     });
-    let regions = diff.regions.iter().filter(|change| !change.noise);
+    let regions = diff.changes().filter(|change| !change.noise);
     let mut edited = Vec::new();
     let regions = regions.filter_map(|change| {
         let region = change.region.as_ref()?;
@@ -36,11 +37,12 @@ pub(super) fn write(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
         Some((cells(change), text))
     });
     table(program.chain(regions).collect(), out)?;
-    let noise = diff.regions.iter().filter(|change| change.noise).count() as u64;
+    let noise = diff.changes().filter(|change| change.noise).count() as u64;
     if noise > 0 {
         let changes = count(noise, "change");
         writeln!(out, "\n{changes} of regions within the noise not shown.")?;
     }
+    one_sided(diff, out)?;
     writeln!(
         out,
         "\nwallT is the duration; execT is thread time in the region with all that is below;\n\
@@ -91,6 +93,44 @@ fn causes(changes: &[CauseChange], out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
+/// `before  4.05 s  LOOP a.c:35 in main`: what is only in one of the programs is compared with
+/// nothing.
+fn one_sided(diff: &Diff, out: &mut dyn Write) -> io::Result<()> {
+    let all = diff.one_sided_times();
+    if all.is_empty() {
+        return Ok(());
+    }
+    let long = all.iter().filter_map(|(region, change)| {
+        let change = change.filter(|change| !change.noise)?;
+        let side = match region.status {
+            Status::Vanished => "before",
+            _ => "after",
+        };
+        Some((side, sample(&change.one_sided()), place(region)))
+    });
+    let listed: Vec<_> = long.collect();
+    writeln!(out, "\nConstructs that are only in one of the programs:\n")?;
+    let width = listed.iter().map(|(_, time, _)| time.len()).max();
+    let width = width.unwrap_or(0).max("execT".len());
+    if !listed.is_empty() {
+        writeln!(out, "{:<6}  {:>width$}  where", "only", "execT")?;
+    }
+    for (side, time, place) in &listed {
+        writeln!(out, "{side:<6}  {time:>width$}  {place}")?;
+    }
+    match all.len() - listed.len() {
+        0 => Ok(()),
+        short => {
+            let short = count(short as u64, "construct");
+            let blank = if listed.is_empty() { "" } else { "\n" };
+            writeln!(
+                out,
+                "{blank}{short} with less time than the noise not shown."
+            )
+        }
+    }
+}
+
 /// `+4.05 s`
 fn signed(change_ns: i128) -> String {
     let size = u64::try_from(change_ns.unsigned_abs()).unwrap_or(u64::MAX);
@@ -120,20 +160,13 @@ fn side(side: &Side) -> String {
 }
 
 fn cells(change: &Change) -> [String; 5] {
-    let status = change.region.as_ref().map(|region| region.status);
     let ratio = match change.ratio {
         Some(ratio) => format!("{ratio:.2}"),
         None => "-".to_owned(),
     };
     [
-        match status {
-            Some(Status::New) => "new".to_owned(),
-            _ => sample(&change.before),
-        },
-        match status {
-            Some(Status::Vanished) => "vanished".to_owned(),
-            _ => sample(&change.after),
-        },
+        sample(&change.before),
+        sample(&change.after),
         signed(change.change_ns),
         ratio,
         change.subject.name().to_owned(),

@@ -79,7 +79,7 @@ fn cause(diff: &Diff, wall: &Change) -> Option<String> {
 
 /// The number of regions whose times changed, and the place of the largest change.
 fn regions(diff: &Diff) -> Option<String> {
-    let changed = || diff.regions.iter().filter(|change| !change.noise);
+    let changed = || diff.changes().filter(|change| !change.noise);
     let most = changed().next()?;
     let number = count(changed().count() as u64, "time");
     Some(format!("; {number} of regions changed{}", place(most)))

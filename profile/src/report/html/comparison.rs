@@ -14,8 +14,7 @@ const MOST_LISTED: usize = 600;
 /// The comparison. A region that is only in one of the programs did not change: it stands in a
 /// list of its own.
 pub(super) fn comparison(diff: &Diff) -> Value {
-    let in_both = |change: &&Change| status_of(change) == Some(Status::Both);
-    let regions: Vec<&Change> = diff.regions.iter().filter(in_both).collect();
+    let regions: Vec<&Change> = diff.changes().collect();
     let listed = regions.len().min(MOST_LISTED);
     json!({
         "verdict": diff.verdict,
@@ -32,33 +31,14 @@ pub(super) fn comparison(diff: &Diff) -> Value {
     })
 }
 
-fn status_of(change: &Change) -> Option<Status> {
-    change.region.as_ref().map(|region| region.status)
-}
-
 /// The regions that are only in one of the programs, with their thread times there.
 fn one_sided(diff: &Diff) -> Value {
-    let times = diff.regions.iter().filter(|change| {
-        change.subject == Subject::ExecTime && status_of(change) != Some(Status::Both)
-    });
-    let listed = times.filter_map(|change| Some((change.region.as_ref()?, change)));
-    let timed: Vec<_> = listed.collect();
-    let never = diff
-        .one_sided
-        .iter()
-        .filter(|one| !timed.iter().any(|(region, _)| region == one));
-    let never = never.map(|one| (one, json!([0, 0, 0])));
-    let timed = timed.iter().map(|(one, change)| {
-        let is_new = one.status == Status::New;
-        (
-            *one,
-            sample(if is_new { change.after } else { change.before }),
-        )
-    });
-    timed
-        .chain(never)
-        .take(MOST_LISTED)
-        .map(|(one, time)| json!({ "region": region(one), "time": time }))
+    let listed = diff.one_sided_times().into_iter().take(MOST_LISTED);
+    let time = |change: Option<&Change>| {
+        change.map_or_else(|| json!([0, 0, 0]), |change| sample(change.one_sided()))
+    };
+    listed
+        .map(|(one, change)| json!({ "region": region(one), "time": time(change) }))
         .collect()
 }
 
