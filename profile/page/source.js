@@ -10,6 +10,9 @@ import { change, stateOf } from "./state.js";
 
 const LINE_HEIGHT = 19;
 
+/** The colours of a bar. */
+const KEY = [["place-work", "work"], ["place-barrier", "lost"]];
+
 /** The view of the source. */
 export class SourceView {
   /** @param {import("./explorer.js").Run} run */
@@ -29,7 +32,8 @@ export class SourceView {
     this.box = h("div", { class: "source wide", tabindex: 0, role: "group", "aria-label": "Source", onscroll: () => this.draw() }, this.inner);
     new ResizeObserver(() => this.draw()).observe(this.box);
     onPrint((isPrinted) => this.draw(isPrinted));
-    this.host = h("section", { class: "view", "aria-label": "Source" }, h("div", { class: "tools" }, this.choice), this.note, this.box);
+    const key = h("span", { class: "key" }, KEY.map(([kind, what]) => h("span", {}, h("i", { class: kind }), what)));
+    this.host = h("section", { class: "view", "aria-label": "Source" }, h("div", { class: "tools" }, this.choice, key), this.note, this.box);
     const time = new Float64Array(this.names.length);
     model.regions.file.forEach((/** @type {number} */ file, /** @type {number} */ region) => { time[file] += this.own.time[region]; });
     const ran = new Set(model.paths.region.map((/** @type {number} */ region) => model.regions.file[region]));
@@ -109,7 +113,7 @@ export class SourceView {
       return h("a", { class: "mark", href: `#v=region&r=${region}`, title, onclick: (/** @type {Event} */ event) => {
         event.preventDefault();
         change({ v: "region", r: String(region) });
-      } }, time(all), partsBar([{ value: all - lost, kind: "place-work" }, { value: lost, kind: "place-barrier" }], most, title));
+      } }, time(all), partsBar([{ value: all - lost, kind: KEY[0][0] }, { value: lost, kind: KEY[1][0] }], most, title));
     });
     const isHere = Number(stateOf("line")) === line;
     const text = this.numbers ? here.map((region) => this.model.regions.directive[region] ?? regionName(this.model, region)).join("; ") : this.lines[row];

@@ -7,6 +7,9 @@
 use std::path::{Path, PathBuf};
 
 use profile::analysis::Report;
+use profile::model::{Region, Serial};
+use profile::region_kind::RegionKind;
+use profile::report::html::Page;
 use profile::report::{WRITERS, writer};
 use profile::save::load;
 
@@ -66,6 +69,45 @@ fn other_formats() {
     for format in others.filter(|name| !HELD_ELSEWHERE.contains(name)) {
         insta::assert_snapshot!(format!("tasks.{format}"), written(&path, format));
     }
+}
+
+/// The serial part begins where a region ends: the first screen shows these lines.
+#[test]
+fn first_screen_shows_where_the_serial_part_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines: Vec<String> = (1..=200).map(|line| format!("text of {line};")).collect();
+    std::fs::write(folder.path().join("serial.c"), lines.join("\n")).unwrap();
+    let path = saved_profiles()
+        .into_iter()
+        .find(|path| stem(path) == "tasks")
+        .unwrap();
+    let mut profile = load(&path).unwrap();
+    let is_team = |region: &Region| region.kind == RegionKind::Parallel;
+    let team = profile.regions.iter().position(is_team).unwrap();
+    profile.regions[team].file = "serial.c".to_owned();
+    let [_, end] = profile.regions[team].end;
+    profile.serial = vec![Serial {
+        after: Some(team),
+        before: None,
+        count: 1,
+        ns: profile.run.duration_ns,
+    }];
+    let report = Report::new(&profile);
+    let mut page = Vec::new();
+    Page::new(&report)
+        .with_sources(&[folder.path().to_owned()])
+        .write(&mut page)
+        .unwrap();
+    let page = String::from_utf8(page).unwrap();
+    let (screen, _) = page.split_once("<main").unwrap();
+    assert!(
+        screen.contains(&format!(" ends in line {end}:</p>\n<pre")),
+        "{screen}"
+    );
+    assert!(
+        screen.contains(&format!("</i> text of {};</span>", end + 3)),
+        "{screen}"
+    );
 }
 
 /// The part of a page that is shown before any script runs. The rest is tested in a browser.

@@ -59,6 +59,8 @@ pub struct Cause {
     pub kind: Kind,
     /// Where it is.
     pub place: Place,
+    /// The region at whose end it begins, if it lies outside of regions.
+    pub begins_behind: Option<usize>,
     /// The overhead category of the loss, if it has one.
     pub category: Option<Category>,
     /// Thread time that was lost; percent of the program's thread time.
@@ -229,6 +231,7 @@ impl Facts<'_, '_> {
         Cause {
             kind,
             place,
+            begins_behind: None,
             category: None,
             lost: Share::of(amount.lost, self.overheads.thread_time_ns),
             likely,

@@ -41,6 +41,10 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
         count(overheads.threads, "thread"),
     );
     let cause = facts.cause_of(Kind::SerialPart, place, amount);
+    let cause = Cause {
+        begins_behind: stretch(facts).and_then(|(longest, _)| longest.after),
+        ..cause
+    };
     let cause = cause.showing(&[
         ("serial_ns", overheads.serial.ns),
         ("threads", overheads.threads),

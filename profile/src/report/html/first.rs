@@ -7,6 +7,7 @@ use super::super::escape::escaped;
 use super::Page;
 use crate::analysis::words::{count, percent, time};
 use crate::analysis::{Cause, PARTS, Share};
+use crate::model::Region;
 
 /// Writes the first screen.
 pub(super) fn write(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
@@ -133,6 +134,15 @@ fn cause(page: &Page<'_, '_>, cause: &Cause, out: &mut dyn Write) -> io::Result<
     if !cause.remedy.is_empty() {
         writeln!(out, "<p>{}</p>", escaped(&cause.remedy))?;
     }
+    excerpt_of(page, cause, out)?;
+    writeln!(out, "</li>")
+}
+
+/// The lines of the source where a cause is, or where it begins.
+fn excerpt_of(page: &Page<'_, '_>, cause: &Cause, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(region) = cause.begins_behind {
+        return excerpt_behind(page, region, out);
+    }
     // If a cause has many places, an excerpt of one of them would mislead.
     let is_named = |region: &usize| {
         cause
@@ -140,15 +150,15 @@ fn cause(page: &Page<'_, '_>, cause: &Cause, out: &mut dyn Write) -> io::Result<
             .words
             .ends_with(&page.report.labels[*region].in_words())
     };
-    if let Some(region) = region.filter(is_named) {
-        excerpt(page, region, out)?;
+    match cause.place.regions.first().filter(|one| is_named(one)) {
+        Some(region) => excerpt(page, *region, out),
+        None => Ok(()),
     }
-    writeln!(out, "</li>")
 }
 
 fn excerpt(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io::Result<()> {
     let region = &page.report.profile.regions[region];
-    let lines = page.sources.excerpt(region);
+    let lines = page.sources.excerpt(region, region.begin[0]);
     if lines.is_empty() {
         return match &region.directive {
             Some(directive) => writeln!(
@@ -159,10 +169,38 @@ fn excerpt(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io::Resul
             None => Ok(()),
         };
     }
+    lines_of(page, region, &lines, region.begin, out)
+}
+
+/// The end of a region, and what follows.
+fn excerpt_behind(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io::Result<()> {
+    let label = page.report.labels[region].in_words();
+    let region = &page.report.profile.regions[region];
+    let lines = page.sources.excerpt(region, region.end[1]);
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "<p class=\"said\">The {} ends in line {}:</p>",
+        escaped(&label),
+        region.end[1]
+    )?;
+    lines_of(page, region, &lines, [region.end[1]; 2], out)
+}
+
+/// Numbered lines; those from the first to the last of `here` stand out.
+fn lines_of(
+    page: &Page<'_, '_>,
+    region: &Region,
+    lines: &[(usize, &str)],
+    here: [u32; 2],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     write!(out, "<pre class=\"excerpt wide\">")?;
     for (number, text) in lines {
         let text = text.replace('\t', "    ");
-        let is_here = (region.begin[0]..=region.begin[1]).contains(&(number as u32));
+        let is_here = (here[0]..=here[1]).contains(&(*number as u32));
         let class = if is_here { " class=\"here\"" } else { "" };
         write!(
             out,

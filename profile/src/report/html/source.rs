@@ -12,7 +12,7 @@ use crate::model::Region;
 const LARGEST: u64 = 2_000_000;
 /// Size of all files together, in bytes.
 const MOST: usize = 4_000_000;
-/// Number of lines around the first line of a region in an excerpt.
+/// Number of lines before and after the line of an excerpt.
 const AROUND: usize = 3;
 
 /// One file of the program.
@@ -65,15 +65,15 @@ impl Sources {
         self.files.get(&region.file)?.note.as_deref()
     }
 
-    /// Some lines around the begin of a region, each with its number; none if the file's text
+    /// Some lines around a line of a region's file, each with its number; none if the file's text
     /// is not known.
     #[must_use]
-    pub fn excerpt(&self, region: &Region) -> Vec<(usize, &str)> {
+    pub fn excerpt(&self, region: &Region, line: u32) -> Vec<(usize, &str)> {
         let file = self.files.get(&region.file);
         let Some(text) = file.and_then(|file| file.text.as_deref()) else {
             return Vec::new();
         };
-        let line = region.begin[0] as usize;
+        let line = line as usize;
         if line == 0 {
             return Vec::new();
         }
