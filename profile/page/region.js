@@ -177,7 +177,7 @@ export class RegionView {
       partsBar(present.map((one) => ({ value: place[one], kind: `place-${one}` })), most, ""),
     ]);
     const key = h("p", { class: "key" }, present.map((one) => [h("span", {}, h("i", { class: `place-${one}` }), PLACE_NAMES[one]), " "]));
-    return [h("h2", {}, "Threads"), strip, key, table("What each thread did in it", ["Thread", ...this.executions("Executions"), "Time", ...present.map((one) => PLACE_NAMES[one]), ""], rows)];
+    return [h("h2", {}, "Threads"), h("p", { class: "said" }, `A column is a thread. Yellow is ${time(most)}, the longest time of a thread.`), strip, key, table("What each thread did in it", ["Thread", ...this.executions("Executions"), "Time", ...present.map((one) => PLACE_NAMES[one]), ""], rows)];
   }
 
   /** @param {number} region */

@@ -160,6 +160,7 @@ def numbers(folder):
             for row in analysis["decomposition"]:
                 region_page(page, model, row)
             lists(page, model, severities(json_of(folder, "profile")), [*analysis["parts"]])
+            source_bars(page, model)
 
 
 def lists(page, model, expected, parts):
@@ -186,6 +187,17 @@ def lists(page, model, expected, parts):
     for name, values in matrix:
         thread = model["threads"]["name"].index(name)
         assert sorted(filter(None, values)) == sorted(filter(None, cells[thread].values())), (name, values, cells[thread])
+
+
+def source_bars(page, model):
+    """The bars beside the source are as long as the times that they show."""
+    for fragment in files_of(model):
+        go(page, f"#{fragment}")
+        page.wait_for_selector(".mark")
+        bars = page.eval_on_selector_all(
+            ".mark .parts", "bars => bars.map(bar => [[...bar.children].reduce((sum, one) => sum + one.getBoundingClientRect().width, 0), [...bar.children].reduce((sum, one) => sum + parseFloat(one.style.width), 0) / 100 * bar.getBoundingClientRect().width])"
+        )
+        assert bars and all(abs(drawn - meant) < 0.5 for drawn, meant in bars), (fragment, bars)
 
 
 def first_screen(page, model, analysis):
