@@ -87,7 +87,9 @@ export class RegionView {
     const text = stateOf("q").toLowerCase();
     if (this.find.value.toLowerCase() !== text) this.find.value = stateOf("q");
     const ran = new Set(model.paths.region);
-    const regions = [...ran].filter((region) => regionName(model, region).toLowerCase().includes(text) || (model.regions.function[region] ?? "").toLowerCase().includes(text));
+    // Of a span of a trace, only what has time in it.
+    const isIn = (/** @type {number} */ region) => !model.isPart || own.time[region] > 0;
+    const regions = [...ran].filter(isIn).filter((region) => regionName(model, region).toLowerCase().includes(text) || (model.regions.function[region] ?? "").toLowerCase().includes(text));
     regions.sort((a, b) => own.time[b] - own.time[a]);
     const shown = regions.slice(0, MOST_ROWS);
     const highest = shown.map((region) => {

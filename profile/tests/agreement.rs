@@ -112,7 +112,7 @@ fn disagreement(profile: &Profile) -> Option<String> {
     let title = |said: &Said| {
         let name = said.0.as_deref();
         let row = CAUSES.iter().find(|row| Some(row.name) == name).unwrap();
-        format!("{} {}", row.title, said.1)
+        row.kind.at(&said.1)
     };
     let words: Vec<(String, u64)> = json.iter().map(|said| (said.1.clone(), said.2)).collect();
     let said = words.len().min(MOST_SAID);

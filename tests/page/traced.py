@@ -226,6 +226,7 @@ def lists_of_the_span(page, lane):
     follow(page, "region")
     own = {row[0]: row[1] for row in told_in(page, "#app")}
     assert abs(sum(own.values()) - sum(lane[1:])) <= len(own), (own, lane)
+    assert all(own.values()), own
     name = max(own, key=own.get)
     text = page.locator("#app table.data tbody tr", has_text=name).first.locator(".num").first.inner_text()
     page.locator("#app table.data a", has_text=name).first.click()

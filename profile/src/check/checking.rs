@@ -265,13 +265,12 @@ impl<'a, 'p> Checking<'a, 'p> {
             let (holds, found) = Found::of(shares).at_most(limit);
             let estimated = if shown.is_estimated { "estimated " } else { "" };
             let message = format!(
-                "{} {} has {estimated}{found} of the run to win: {}",
-                shown.kind.row().title,
-                shown.place.words,
+                "{} has {estimated}{found} of the run to win: {}",
+                shown.kind.at(&shown.place.words),
                 shown.what
             );
             let place = cause.regions.first().map(|&region| runs.place(region));
-            let subject = format!("{} {}", shown.kind.row().title, shown.place.words);
+            let subject = shown.kind.at(&shown.place.words);
             self.add("max-win", place, subject, message, holds);
         }
     }

@@ -33,6 +33,14 @@ pub struct CauseChange {
     pub noise: bool,
 }
 
+impl CauseChange {
+    /// What it is and where, `uneven work in the LOOP at a.c:15`.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        self.kind.at(&self.place)
+    }
+}
+
 fn name<S: Serializer>(kind: &CauseKind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(kind.row().name)
 }

@@ -74,7 +74,7 @@ fn causes(changes: &[CauseChange], out: &mut dyn Write) -> io::Result<()> {
             },
             signed(change.change_ns),
         ];
-        (cells, format!("{} {}", change.title, change.place))
+        (cells, change.in_words())
     });
     let rows: Vec<_> = std::iter::once((titles, "cause".to_owned()))
         .chain(rows)

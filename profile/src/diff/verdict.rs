@@ -74,7 +74,7 @@ fn cause(diff: &Diff, wall: &Change) -> Option<String> {
         0 => String::new(),
         further => format!(", and {}", count(further, "further change")),
     };
-    Some(format!("; {} {} {what}{further}", most.title, most.place))
+    Some(format!("; {} {what}{further}", most.in_words()))
 }
 
 /// The number of regions whose times changed, and the place of the largest change.

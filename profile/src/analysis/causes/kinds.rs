@@ -120,6 +120,18 @@ impl Kind {
         &KINDS[self as usize]
     }
 
+    /// The kind and a place, `uneven work in the LOOP at a.c:15`. Some places already say what
+    /// they are: `in the serial part, after the LOOP at a.c:15`.
+    #[must_use]
+    pub fn at(self, place: &str) -> String {
+        let title = self.row().title;
+        let rest = place.strip_prefix("in the ");
+        match rest.is_some_and(|rest| rest.starts_with(title)) {
+            true => place.trim_start_matches("in ").to_owned(),
+            false => format!("{title} {place}"),
+        }
+    }
+
     /// Whether the profile counts the lost time as work, so that it is part of no overhead.
     pub(crate) fn is_counted_as_work(self) -> bool {
         matches!(self, Self::SmallChunks | Self::Spinning)
@@ -144,6 +156,14 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_that_says_what_it_is_needs_no_title() {
+        let after = "the serial part, after the LOOP at a.c:15";
+        assert_eq!(Kind::SerialPart.at(&format!("in {after}")), after);
+        let uneven = "uneven work in the LOOP at a.c:15";
+        assert_eq!(Kind::Imbalance.at("in the LOOP at a.c:15"), uneven);
+    }
 
     #[test]
     fn rows_stand_in_enumeration_order_with_names_of_their_own() {

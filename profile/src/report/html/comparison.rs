@@ -66,7 +66,7 @@ fn change(change: &Change) -> Value {
 
 fn cause(cause: &CauseChange) -> Value {
     json!({
-        "what": format!("{} {}", cause.title, cause.place),
+        "what": cause.in_words(),
         "region": cause.region.as_ref().map(region),
         "status": status(cause.status),
         "before": sample(cause.before),
