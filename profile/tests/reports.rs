@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use profile::analysis::Report;
-use profile::model::{Region, Serial};
+use profile::file_hash::file_hash;
+use profile::model::{Region, Serial, SourceFile};
 use profile::region_kind::RegionKind;
 use profile::report::html::Page;
 use profile::report::{WRITERS, writer};
@@ -71,12 +72,15 @@ fn other_formats() {
     }
 }
 
-/// The serial part begins where a region ends: the first screen shows these lines.
+/// The serial part begins where a region ends: the first screen shows these lines. The file was
+/// compiled in a folder below.
 #[test]
 fn first_screen_shows_where_the_serial_part_begins() {
     let folder = tempfile::tempdir().unwrap();
     let lines: Vec<String> = (1..=200).map(|line| format!("text of {line};")).collect();
-    std::fs::write(folder.path().join("serial.c"), lines.join("\n")).unwrap();
+    let text = lines.join("\n");
+    std::fs::create_dir(folder.path().join("src")).unwrap();
+    std::fs::write(folder.path().join("src/serial.c"), &text).unwrap();
     let path = saved_profiles()
         .into_iter()
         .find(|path| stem(path) == "tasks")
@@ -85,6 +89,10 @@ fn first_screen_shows_where_the_serial_part_begins() {
     let is_team = |region: &Region| region.kind == RegionKind::Parallel;
     let team = profile.regions.iter().position(is_team).unwrap();
     profile.regions[team].file = "serial.c".to_owned();
+    profile.sources.push(SourceFile {
+        file: "serial.c".to_owned(),
+        hash: file_hash(text.as_bytes()),
+    });
     let [_, end] = profile.regions[team].end;
     profile.serial = vec![Serial {
         after: Some(team),

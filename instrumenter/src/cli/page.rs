@@ -52,7 +52,8 @@ pub(super) fn name_of(profile: &Path) -> PathBuf {
 
 /// Folders to which file names in a profile may be relative.
 pub(super) fn folders(profile: &Path) -> Vec<PathBuf> {
-    profile.parent().map(Path::to_owned).into_iter().collect()
+    let here = profile.parent().map(Path::to_owned).into_iter();
+    here.chain([PathBuf::from(".")]).collect()
 }
 
 /// The page of a report, with the user's files or without.

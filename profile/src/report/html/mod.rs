@@ -5,6 +5,7 @@
 mod cells;
 mod clock;
 mod comparison;
+mod elsewhere;
 mod first;
 mod model;
 mod sections;

@@ -1,9 +1,12 @@
 //! The user's source files. If a file has changed since the program was built, a note says so.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::elsewhere::Elsewhere;
 use crate::analysis::Report;
 use crate::file_hash::file_hash;
 use crate::model::Region;
@@ -46,8 +49,19 @@ impl Sources {
         order.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
         let mut files = BTreeMap::new();
         let mut room = MOST;
+        // Looks below the folders only if a file is missing.
+        let elsewhere = LazyCell::new(|| Elsewhere::below(folders));
+        let is_built_of = |name: &str, hash: &str| {
+            let mut sources = report.profile.sources.iter();
+            sources.any(|source| source.file == name && source.hash == hash)
+        };
         for (name, _) in order {
-            let file = read(name, folders, room, report);
+            let found = place(name, folders).or_else(|| {
+                let path = elsewhere.find(name, |hash| is_built_of(name, hash))?;
+                let facts = std::fs::metadata(&path).ok()?;
+                Some((path, facts))
+            });
+            let file = read(name, found, room, report);
             room -= file.text.as_ref().map_or(0, String::len);
             files.insert(name.to_owned(), file);
         }
@@ -86,18 +100,24 @@ impl Sources {
     }
 }
 
-fn read(name: &str, folders: &[PathBuf], room: usize, report: &Report<'_>) -> File {
+/// The file under its name in the profile, as it is or inside one of these folders.
+fn place(name: &str, folders: &[PathBuf]) -> Option<(PathBuf, Metadata)> {
+    let places = std::iter::once(PathBuf::from(name));
+    let places = places.chain(folders.iter().map(|folder| folder.join(name)));
+    places
+        .filter_map(|path| Some((path.clone(), std::fs::metadata(&path).ok()?)))
+        .find(|(_, facts)| facts.is_file())
+}
+
+fn read(name: &str, found: Option<(PathBuf, Metadata)>, room: usize, report: &Report<'_>) -> File {
     let note = |note: &str| File {
         text: None,
         note: Some(note.to_owned()),
     };
-    let places = std::iter::once(PathBuf::from(name));
-    let places = places.chain(folders.iter().map(|folder| folder.join(name)));
-    let Some((path, facts)) = places
-        .filter_map(|path| Some((path.clone(), std::fs::metadata(&path).ok()?)))
-        .find(|(_, facts)| facts.is_file())
-    else {
-        return note("The file is not here.");
+    let Some((path, facts)) = found else {
+        return note(
+            "The file was not found: write the page where it was compiled, or in a folder above.",
+        );
     };
     if facts.len() > LARGEST.min(room as u64) {
         return note("The file is left out, since the page would be too large.");
