@@ -35,7 +35,7 @@ const CALLS = [
 export function choice(name, label, choices) {
   const select = h("select", { name, onchange: (/** @type {any} */ event) => change({ [name]: event.target.value }) },
     choices.map(([value, text]) => h("option", { value }, text)));
-  return h("label", {}, label + " ", select);
+  return h("label", {}, `${label} `, select);
 }
 
 /**
@@ -284,12 +284,12 @@ export class Explorer {
   draw(which, values, others, unit, chosen, base) {
     const tree = this.trees[which];
     const isOpen = this.openness(which);
-    const valueOf = (/** @type {Record<Which, ArrayLike<number>>} */ of) => {
+    const valuesShown = (/** @type {Record<Which, ArrayLike<number>>} */ of) => {
       const { exclusive, inclusive } = valuesOf(tree, of[which]);
       return (/** @type {number} */ node) => (isOpen(node) ? exclusive[node] : inclusive[node]);
     };
-    const value = valueOf(values);
-    const then = others.map(valueOf);
+    const value = valuesShown(values);
+    const then = others.map(valuesShown);
     // A construct that was not in the program before had no time there, not even none.
     const added = new Set(then.length > 0 ? this.model.comparison.added : []);
     const numbers = stateOf("n", "abs");

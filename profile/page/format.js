@@ -9,7 +9,7 @@ import { h } from "./dom.js";
  */
 export function time(ns) {
   if (ns === 0) return "0 s";
-  if (ns < 0) return "-" + time(-ns);
+  if (ns < 0) return `-${time(-ns)}`;
   if (ns < 1000) return `${ns} ns`;
   const [scale, unit] = ns < 999_500 ? [1e3, "us"] : ns < 999_500_000 ? [1e6, "ms"] : [1e9, "s"];
   const value = ns / scale;
@@ -24,7 +24,7 @@ export function time(ns) {
 export function percentage(percent) {
   if (!Number.isFinite(percent)) return "-";
   if (percent === 0) return "0 %";
-  if (percent < 0) return "-" + percentage(-percent);
+  if (percent < 0) return `-${percentage(-percent)}`;
   if (percent < 0.1) return "<0.1 %";
   if (percent < 9.95) return `${percent.toFixed(1)} %`;
   if (percent >= 99.5 && percent < 100) return `${Math.min(percent, 99.9).toFixed(1)} %`;

@@ -31,7 +31,7 @@ export function regionLink(model, region) {
  * @returns {HTMLElement}
  */
 export function link(changes, text) {
-  return h("a", { href: "#" + new URLSearchParams(changes), onclick: (/** @type {Event} */ event) => {
+  return h("a", { href: `#${new URLSearchParams(changes)}`, onclick: (/** @type {Event} */ event) => {
     event.preventDefault();
     change(changes);
   } }, text);

@@ -101,7 +101,9 @@ export function spanRun(model, facts, all, lanes, from, to) {
   const paths = { region: [...model.paths.region], caller: [...model.paths.caller] };
   /** @type {Map<number, number>} */
   const places = new Map();
-  model.paths.region.forEach((/** @type {number} */ region, /** @type {number} */ path) => places.set(region, places.has(region) ? -1 : path));
+  for (const [path, region] of paths.region.entries()) {
+    places.set(region, places.has(region) ? -1 : path);
+  }
   const placeOf = (/** @type {number | null} */ region) => {
     if (region === null) return 0;
     let path = places.get(region) ?? -1;

@@ -19,7 +19,7 @@ export function parseState(fragment) {
  */
 export function stateFragment(values) {
   const present = Object.entries(values).filter(([, value]) => value !== "");
-  return "#" + new URLSearchParams(present).toString();
+  return `#${new URLSearchParams(present)}`;
 }
 
 /**

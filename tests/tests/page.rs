@@ -84,16 +84,20 @@ fn check(name: &str, profile: &Profile) -> String {
 }
 
 /// A tool that tests/setup installs below target/.
-fn node_tool(command: &mut Command) {
-    let output = command.current_dir(root()).output();
+fn node_tool(command: &mut Command, folder: &str) {
+    let output = command.current_dir(root().join(folder)).output();
     let output = output.unwrap_or_else(|_| panic!("{command:?} can't be run: run tests/setup"));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (findings, errors) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{findings}{errors}");
 }
 
 #[test]
 fn modules_compute_what_they_should() {
-    node_tool(Command::new("node").args(["--test", "profile/page/test/"]));
+    node_tool(
+        Command::new("node").args(["--test", "test/"]),
+        "profile/page",
+    );
 }
 
 #[test]
@@ -102,7 +106,18 @@ fn types_of_the_modules_fit() {
         return;
     }
     let compiler = root().join("target/page/node_modules/.bin/tsc");
-    node_tool(Command::new(compiler).args(["-p", "profile/page"]));
+    node_tool(Command::new(compiler).args(["-p", "."]), "profile/page");
+}
+
+#[test]
+fn the_linter_finds_nothing_in_the_modules() {
+    if are_tools_missing("the_linter_finds_nothing_in_the_modules") {
+        return;
+    }
+    let linter = root().join("target/page/node_modules/.bin/biome");
+    let mut command = Command::new(linter);
+    let command = command.args(["lint", "--error-on-warnings"]);
+    node_tool(command, "profile/page");
 }
 
 #[test]
