@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use profile::descriptor::Descriptor;
 
+use crate::plan::Decision;
 use crate::{Options, instrument};
 
 /// The constructs of a source, in its order.
@@ -14,8 +15,27 @@ pub(super) struct Constructs {
     pub(super) all: Vec<Descriptor>,
     /// Whether macros may make more constructs.
     pub(super) may_be_more: bool,
-    /// Ranges of lines with constructs that the preprocessor may leave out.
-    branches: Vec<[u32; 2]>,
+    /// Parts with constructs that the preprocessor may leave out, and those in their stead.
+    branches: Vec<Branch>,
+}
+
+/// The lines between two conditionals of the preprocessor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Branch {
+    lines: [u32; 2],
+    /// The line of the `#if`. Of the branches of one `#if`, only one is compiled.
+    of: u32,
+}
+
+impl Branch {
+    fn holds(&self, line: u32) -> bool {
+        (self.lines[0]..=self.lines[1]).contains(&line)
+    }
+
+    fn has_code(&self, compiled: &BTreeSet<u32>) -> bool {
+        let [first, last] = self.lines;
+        compiled.range(first..=last).next().is_some()
+    }
 }
 
 /// The lines of each file for which the compiler made code.
@@ -53,8 +73,8 @@ impl Sources {
 
 impl Constructs {
     /// Removes constructs in branches without code, which were left out. If a branch has only a
-    /// directive without a body, nothing shows whether it was left out. Then only lines are
-    /// certain.
+    /// directive without a body, and no other branch stands in its stead, nothing shows whether it
+    /// was left out. Then only lines are certain.
     fn remove_left_out(&mut self, compiled: &BTreeSet<u32>) {
         let Self {
             all,
@@ -63,43 +83,55 @@ impl Constructs {
         } = self;
         all.retain(|construct| {
             let [line, end] = [construct.begin.first, construct.end.last];
-            let around = branches
-                .iter()
-                .filter(|[first, last]| (*first..=*last).contains(&line));
-            let Some([first, last]) = around.max_by_key(|[first, _]| *first).copied() else {
+            let around = branches.iter().filter(|branch| branch.holds(line));
+            let Some(own) = around.max_by_key(|branch| branch.lines[0]) else {
                 return true;
             };
-            let is_compiled = compiled.range(first..=last).next().is_some();
-            let is_whole = construct.begin.last < end && end <= last;
-            *may_be_more |= !is_compiled && !is_whole;
-            is_compiled || !is_whole
+            let is_compiled = own.has_code(compiled);
+            let mut others = branches
+                .iter()
+                .filter(|other| other.of == own.of && *other != own);
+            let is_left_out = !is_compiled && others.any(|other| other.has_code(compiled));
+            let is_whole = construct.begin.last < end && end <= own.lines[1];
+            *may_be_more |= !is_compiled && !is_whole && !is_left_out;
+            is_compiled || !is_whole && !is_left_out
         });
     }
 }
 
-/// The ranges of lines between conditionals of the preprocessor that contain a construct.
-fn branches(source: &str, constructs: &[Descriptor]) -> Vec<[u32; 2]> {
-    let mut found = Vec::new();
-    let mut open: Vec<u32> = Vec::new();
+/// The branches of those conditionals of the preprocessor in which there are constructs.
+fn branches(source: &str, constructs: &[Descriptor]) -> Vec<Branch> {
+    let mut found: Vec<Branch> = Vec::new();
+    // The line where the open branch begins, and that of its `#if`.
+    let mut open: Vec<(u32, u32)> = Vec::new();
     for (number, line) in (1..).zip(source.lines()) {
         let Some(word) = line.trim_start().strip_prefix('#') else {
             continue;
         };
         let word = word.trim_start();
         let is = |starts: &[&str]| starts.iter().any(|start| word.starts_with(start));
+        let mut of = number;
         if is(&["else", "elif", "endif"])
-            && let Some(begin) = open.pop()
+            && let Some((begin, first)) = open.pop()
         {
-            found.push([begin, number]);
+            of = first;
+            let lines = [begin, number];
+            found.push(Branch { lines, of });
         }
         if is(&["if", "else", "elif"]) {
-            open.push(number);
+            open.push((number, of));
         }
     }
-    found.retain(|[first, last]| {
+    let has_construct = |branch: &&Branch| {
         let mut constructs = constructs.iter();
-        constructs.any(|one| (*first..=*last).contains(&one.begin.first))
-    });
+        constructs.any(|one| branch.holds(one.begin.first))
+    };
+    let wanted: BTreeSet<u32> = found
+        .iter()
+        .filter(has_construct)
+        .map(|branch| branch.of)
+        .collect();
+    found.retain(|branch| wanted.contains(&branch.of));
     found
 }
 
@@ -111,7 +143,10 @@ fn read(file: &str) -> Option<Constructs> {
         ..Options::default()
     };
     let result = instrument(&source, &options);
-    let may_be_more = !crate::list::hidden(&source, &result).is_empty();
+    // A directive that can't be measured in the source makes calls all the same.
+    let mut listed = result.plan.listing.iter();
+    let may_be_more = !crate::list::hidden(&source, &result).is_empty()
+        || listed.any(|one| matches!(one.outcome, Decision::LeftAlone { .. }));
     let regions = result.plan.regions.into_iter();
     let mut all: Vec<Descriptor> = regions.map(|region| region.descriptor).collect();
     all.sort_by_key(|descriptor| (descriptor.begin.first, descriptor.column));
@@ -131,18 +166,21 @@ mod tests {
     const SOURCE: &str = "#ifndef GUARD\nint a;\n#ifdef B\n#pragma omp for\nloop;\n#else\n\
         #pragma omp for\nloop;\n# if C\n#pragma omp barrier\n# endif\n#endif\n#endif\n";
 
-    fn constructs() -> Constructs {
+    fn construct_at(first: u32, last: u32) -> Descriptor {
         let at = |line| SourceLines {
             file: "a.c".into(),
             first: line,
             last: line,
         };
-        let construct = |first, last| Descriptor {
+        Descriptor {
             begin: at(first),
             end: at(last),
             ..Descriptor::default()
-        };
-        let all = vec![construct(4, 5), construct(7, 8), construct(10, 10)];
+        }
+    }
+
+    fn constructs() -> Constructs {
+        let all = vec![construct_at(4, 5), construct_at(7, 8), construct_at(10, 10)];
         Constructs {
             branches: branches(SOURCE, &all),
             all,
@@ -153,7 +191,12 @@ mod tests {
     #[test]
     fn what_the_preprocessor_leaves_out_is_no_construct() {
         let mut constructs = constructs();
-        assert_eq!(constructs.branches, [[3, 6], [9, 11], [6, 12], [1, 13]]);
+        let branches = constructs.branches.iter();
+        let branches: Vec<_> = branches.map(|one| (one.lines, one.of)).collect();
+        assert_eq!(
+            branches,
+            [([3, 6], 3), ([9, 11], 9), ([6, 12], 3), ([1, 13], 1)]
+        );
         constructs.remove_left_out(&BTreeSet::from([2, 8, 10]));
         let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
         assert_eq!((lines, constructs.may_be_more), (vec![7, 10], false));
@@ -165,5 +208,23 @@ mod tests {
         constructs.remove_left_out(&BTreeSet::from([2, 5, 8]));
         let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
         assert_eq!((lines, constructs.may_be_more), (vec![4, 7, 10], true));
+    }
+
+    /// The block of a directive may begin behind the conditional. If the directive in its stead was
+    /// compiled, it was not.
+    #[test]
+    fn a_directive_in_the_stead_of_a_compiled_one_was_left_out() {
+        for (code, left) in [(2, vec![2]), (4, vec![4]), (6, vec![2, 4])] {
+            let all = [2, 4].map(|first| construct_at(first, 6)).to_vec();
+            let mut constructs = Constructs {
+                branches: branches("#if A\nfor\n#else\nfor\n#endif\nloop;\n", &all),
+                all,
+                may_be_more: false,
+            };
+            constructs.remove_left_out(&BTreeSet::from([code, 6]));
+            let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
+            assert_eq!(constructs.may_be_more, left.len() > 1);
+            assert_eq!(lines, left);
+        }
     }
 }
