@@ -7,6 +7,8 @@
 //! directives. So if there are as many calls as directives, each call belongs to the directive
 //! with the same number.
 
+use std::collections::BTreeSet;
+
 use profile::descriptor::Descriptor;
 use profile::event::Event;
 use profile::region_kind::RegionKind;
@@ -106,16 +108,18 @@ pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
         // GNU's compilers merge a parallel region with a loop or sections, if that is all it
         // contains.
         K::ParallelLoop | K::ParallelSections => construct == measured || construct == K::Parallel,
-        K::Loop => matches!(construct, K::Loop | K::ParallelLoop),
+        // Where a compiler makes something of a `loop` that the runtime sees, it is a `for`.
+        K::Loop => matches!(construct, K::Loop | K::ParallelLoop | K::GenericLoop),
         K::Sections => matches!(construct, K::Sections | K::ParallelSections),
         _ => measured == construct,
     }
 }
 
 /// The construct whose body begins at a line.
-pub(super) fn of_body(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
+pub(super) fn of_body(all: &[Descriptor], may_be_more: bool, kind: RegionKind, line: u32) -> Found {
     match at_directive(all, kind, None, (line, None)) {
-        Found::Near => around(all, kind, line),
+        // A construct that is not known may begin there.
+        Found::Near if !may_be_more => around(all, kind, line),
         found => found,
     }
 }
@@ -192,11 +196,12 @@ pub(super) fn of_calls(
     of: Of<'_>,
     calls: &[Call],
 ) -> Vec<Found> {
-    let may_be_more = may_be_more || has_own_line(of.kind);
     // A runtime may not give the name of a critical section; then it only tells which calls
     // belong to the same one.
     let is_known = !of.name.is_some_and(|name| name.starts_with(UNNAMED));
     let places = places(all, scope, of, is_known.then_some(of.name));
+    let may_be_more =
+        may_be_more || has_own_line(of.kind) || places.iter().any(|place| place.may_repeat(all));
     if places.is_empty() && !may_be_more && of.is_head {
         return vec![Found::None; calls.len()];
     }
@@ -209,10 +214,13 @@ pub(super) fn of_calls(
         .windows(2)
         .all(|pair| calls[pair[0]].line <= calls[pair[1]].line);
     if !may_be_more && rise && places.len() == calls.len() {
-        let mut found = vec![Found::Near; calls.len()];
-        for (call, place) in order.iter().zip(places) {
-            found[*call] = place.found();
-        }
+        return in_order(&places, &order);
+    }
+    if !may_be_more && rise && scope.may_lack(all, &places) && places.len() == calls.len() + 1 {
+        // All but the last.
+        return in_order(&places, &order);
+    }
+    if !may_be_more && let Some(found) = of_copies(&places, calls) {
         return found;
     }
     let found = calls.iter().map(|call| at_line(&places, call.line));
@@ -221,6 +229,35 @@ pub(super) fn of_calls(
         true => found,
         false => with_the_last(found, &places),
     }
+}
+
+/// The places of calls that are in the order of the source.
+fn in_order(places: &[CallSite], order: &[usize]) -> Vec<Found> {
+    let mut found = vec![Found::Near; order.len()];
+    for (call, place) in order.iter().zip(places) {
+        found[*call] = place.found();
+    }
+    found
+}
+
+/// The places of calls of which a compiler made copies, such as one in each branch in front of it:
+/// copies have the same line. They are known if there are as many lines as places, and each line is
+/// behind the place before.
+fn of_copies(places: &[CallSite], calls: &[Call]) -> Option<Vec<Found>> {
+    let lines: BTreeSet<u32> = calls.iter().map(|call| call.line).collect();
+    if lines.len() != places.len() || calls.len() <= places.len() {
+        return None;
+    }
+    let begins = places.iter().map(|place| place.lines[0]);
+    let before = std::iter::once(0).chain(begins);
+    let mut between = before.zip(places).zip(&lines);
+    let is_in_order =
+        between.all(|((before, place), line)| (before + 1..=place.lines[1]).contains(line));
+    let place_of = |call: &Call| {
+        let number = lines.range(..call.line).count();
+        places[number].found()
+    };
+    is_in_order.then(|| calls.iter().map(place_of).collect())
 }
 
 /// The barriers at the ends of several constructs may have the line of the first one. Only the
@@ -261,6 +298,13 @@ fn at_line(places: &[CallSite], line: u32) -> Found {
 }
 
 impl CallSite {
+    /// Whether there may be any number of calls for it: a `workshare` has a barrier behind each of
+    /// its parts that the next one depends on.
+    fn may_repeat(&self, all: &[Descriptor]) -> bool {
+        let kind = all[self.construct].kind();
+        self.belongs == Belongs::Waits && kind == Some(RegionKind::Workshare)
+    }
+
     fn found(&self) -> Found {
         match self.belongs {
             Belongs::Itself => Found::Certain(self.construct),
@@ -281,7 +325,7 @@ fn places(
     let mut places: Vec<CallSite> = all
         .iter()
         .enumerate()
-        .filter(|(_, construct)| scope.holds(all, construct))
+        .filter(|(number, _)| scope.holds(all, *number))
         .filter_map(|(number, construct)| {
             let it = construct.kind()?;
             let is_named = match kind {
@@ -289,7 +333,8 @@ fn places(
                 _ => name.is_none_or(|name| construct.name.as_deref() == name),
             };
             let is_scheduled = kind != RegionKind::Loop || is_static(construct) == of.is_head;
-            let is_its = may_be(kind, it) && is_named && is_scheduled;
+            let is_of_team = it != RegionKind::GenericLoop || scope.binds_to_team(construct);
+            let is_its = may_be(kind, it) && is_named && is_scheduled && is_of_team;
             if is_its {
                 return Some(CallSite {
                     construct: number,
@@ -306,9 +351,8 @@ fn places(
                     belongs: Belongs::Within,
                 });
             }
-            let waits = kind == RegionKind::Barrier
-                && waits_in_a_barrier(it, construct)
-                && (it != RegionKind::GenericLoop || scope.binds_to_team(construct));
+            let waits =
+                kind == RegionKind::Barrier && waits_in_a_barrier(it, construct) && is_of_team;
             waits.then_some(CallSite {
                 construct: number,
                 at: (construct.end.last, u32::MAX),
@@ -351,7 +395,18 @@ fn is_static(construct: &Descriptor) -> bool {
     let is_kind = schedule
         .split(|c: char| !c.is_alphanumeric())
         .any(|word| kinds.iter().any(|kind| word.eq_ignore_ascii_case(kind)));
-    is_kind && !has(construct, "ordered")
+    is_kind && !has(construct, "ordered") && !reduces_tasks(construct)
+}
+
+/// Whether a construct has `reduction(task, ...)`. Its loop is then begun by the runtime.
+fn reduces_tasks(construct: &Descriptor) -> bool {
+    let directive = construct.directive.as_deref().unwrap_or_default();
+    let mut clauses = directive.split("reduction").skip(1);
+    clauses.any(|clause| {
+        let modifier = clause.trim_start().strip_prefix('(');
+        let modifier = modifier.and_then(|words| words.split_once(','));
+        modifier.is_some_and(|(word, _)| word.trim().eq_ignore_ascii_case("task"))
+    })
 }
 
 /// Whether a directive has a clause.
@@ -391,16 +446,39 @@ impl Scope<'_> {
         has(generic, "parallel") || is_in_team && !has(generic, "bind")
     }
 
-    /// Whether a construct is in the scope, and not in a function inside the scope.
-    fn holds(self, all: &[Descriptor], construct: &Descriptor) -> bool {
-        let is_around = |outer: &Descriptor| {
-            (outer.begin.last, outer.column) < (construct.begin.first, construct.column)
-                && construct.end.last <= outer.end.last
+    /// Whether the last of these places may be without a call: GNU's compilers leave out the barrier
+    /// of a construct with which a parallel region ends.
+    fn may_lack(self, all: &[Descriptor], places: &[CallSite]) -> bool {
+        let (Self::Body(body), Some(last)) = (self, places.last()) else {
+            return false;
         };
-        let functions = all
-            .iter()
-            .filter(|outer| outer.kind().is_some_and(has_function) && is_around(outer));
-        let innermost = functions.max_by_key(|outer| (outer.begin.first, outer.column));
+        let end = all[last.construct].end.last;
+        last.belongs == Belongs::Waits
+            && body.kind().is_some_and(RegionKind::is_parallel)
+            && (end..=end + 1).contains(&body.end.last)
+    }
+
+    /// Whether a construct is in the scope, and not in a function inside the scope.
+    fn holds(self, all: &[Descriptor], number: usize) -> bool {
+        let construct = &all[number];
+        // Of the constructs of a combined directive, the outer ones come first.
+        let is_before = |other: usize, outer: &Descriptor| {
+            let (begin, at) = (
+                (outer.begin.first, outer.column),
+                (construct.begin.first, construct.column),
+            );
+            begin < at || begin == at && other < number
+        };
+        let functions = all.iter().enumerate().filter(|(other, outer)| {
+            outer.kind().is_some_and(has_function)
+                && is_before(*other, outer)
+                && construct.end.last <= outer.end.last
+        });
+        let innermost = functions.max_by_key(|(other, outer)| {
+            let begin = (outer.begin.first, outer.column);
+            (begin, *other)
+        });
+        let innermost = innermost.map(|(_, outer)| outer);
         match self {
             Self::Body(body) => {
                 // A combined construct is inside its own body.

@@ -378,7 +378,12 @@ fn find_bodies(profile: &mut Profile, wanted: &[Wanted], sources: &mut Sources) 
             continue;
         };
         let constructs = sources.of(&frame.file);
-        let found = align::of_body(&constructs.all, region.kind, frame.line);
+        let found = align::of_body(
+            &constructs.all,
+            constructs.may_be_more,
+            region.kind,
+            frame.line,
+        );
         if let Found::Certain(number) = found {
             set(region, &constructs.all[number]);
             let key = (one.code.module.clone(), frame.function.clone());
@@ -443,8 +448,16 @@ fn grouped<'w>(
                 }),
             is_head(region),
         );
-        // A call that returns to the library was the last act of a body.
-        let is_last = starts.contains(&(&one.code.module, one.code.offset));
+        // A call that returns to the library was the last act of a body. If it is a jump, it has a
+        // line, which is that of the directive if the body ends with a barrier.
+        let is_jump = one.code.offset != offset(region);
+        let body = bodies.get(&(one.code.module.clone(), frame.function.clone()));
+        let is_at_body = body.is_some_and(|(file, number)| {
+            let begin = &sources.of(file).all[*number].begin;
+            (begin.first..=begin.last).contains(&frame.line)
+        });
+        let is_last =
+            is_jump && is_at_body || starts.contains(&(&one.code.module, one.code.offset));
         let call = match is_last {
             true => Call {
                 address: u64::MAX,
@@ -474,6 +487,8 @@ fn find_calls(
     let groups = grouped(profile, wanted, bodies, sources);
     let shared = wanted.iter().filter(|one| one.is_shared);
     let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
+    let mut ends = Vec::new();
+    let mut begun = BTreeSet::new();
     for ((module, function, _, name, is_head), calls) in groups {
         let Some((first, frame, _)) = calls.first() else {
             continue;
@@ -510,13 +525,18 @@ fn find_calls(
                     meanings[*index] = Meaning::Itself;
                     note_part(kind, construct, &mut meanings[*index]);
                     set(region, construct);
+                    begun.insert((file.clone(), number));
                 }
-                Found::EndOf(number) => {
-                    meanings[*index] = Meaning::Barrier;
-                    region.kind = constructs.all[number].kind().unwrap_or(kind);
-                    set(region, &constructs.all[number]);
-                }
+                Found::EndOf(number) => ends.push((*index, file.clone(), number)),
             }
+        }
+    }
+    for (index, file, number) in ends {
+        let construct = &sources.of(&file).all[number];
+        // What is counted by its begin must not be counted once more by its end.
+        if construct.kind() != Some(RegionKind::Single) || begun.contains(&(file, number)) {
+            meanings[index] = Meaning::Barrier;
+            set(&mut profile.regions[index], construct);
         }
     }
 }

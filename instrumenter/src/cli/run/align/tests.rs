@@ -79,15 +79,19 @@ fn source() -> Vec<Descriptor> {
 #[test]
 fn a_body_begins_at_its_directive() {
     let all = source();
-    assert_eq!(of_body(&all, RegionKind::Parallel, 1), Found::Certain(0));
-    assert_eq!(of_body(&all, RegionKind::Task, 5), Found::Certain(3));
-    assert_eq!(of_body(&all, RegionKind::Parallel, 5), Found::Near);
+    let of_body = |kind, line| super::of_body(&all, false, kind, line);
+    assert_eq!(of_body(RegionKind::Parallel, 1), Found::Certain(0));
+    assert_eq!(of_body(RegionKind::Task, 5), Found::Certain(3));
+    assert_eq!(of_body(RegionKind::Parallel, 5), Found::Near);
     // A body may also begin with its first statement, but not with one in a nested
     // function.
-    assert_eq!(of_body(&all, RegionKind::Task, 7), Found::Certain(3));
-    assert_eq!(of_body(&all, RegionKind::Parallel, 7), Found::Near);
-    assert_eq!(of_body(&all, RegionKind::Parallel, 35), Found::Certain(0));
-    assert_eq!(of_body(&all, RegionKind::Parallel, 10), Found::Certain(0));
+    assert_eq!(of_body(RegionKind::Task, 7), Found::Certain(3));
+    assert_eq!(of_body(RegionKind::Parallel, 7), Found::Near);
+    assert_eq!(of_body(RegionKind::Parallel, 35), Found::Certain(0));
+    assert_eq!(of_body(RegionKind::Parallel, 10), Found::Certain(0));
+    // A macro may make another parallel region there.
+    let body = super::of_body(&all, true, RegionKind::Parallel, 10);
+    assert_eq!(body, Found::Near);
 }
 
 #[test]
@@ -125,6 +129,87 @@ fn calls_and_directives_of_a_kind_are_in_one_order() {
         find(RegionKind::Single, &[14, 1]),
         [Found::Near, Found::Near]
     );
+}
+
+#[test]
+fn copies_of_a_call_are_one_construct() {
+    let all = source();
+    let find =
+        |kind, lines: &[u32]| of_calls(&all, false, Scope::Body(&all[0]), of(kind), &calls(lines));
+    assert_eq!(
+        find(RegionKind::Single, &[1, 14, 14]),
+        [Found::Certain(1), Found::Certain(5), Found::Certain(5)]
+    );
+    // The second line is in front of the first construct.
+    assert_eq!(find(RegionKind::Single, &[1, 2, 1]), [Found::Near; 3]);
+    // A third line belongs to neither.
+    assert_eq!(find(RegionKind::Single, &[1, 14, 15]), [Found::Near; 3]);
+}
+
+#[test]
+fn a_region_may_end_without_the_barrier_of_its_last_construct() {
+    let find = |end: u32, lines: &[u32]| {
+        let all = [
+            construct("parallel", [1, end], "omp parallel"),
+            construct("for", [2, 3], "omp for"),
+            construct("barrier", [4, 4], "omp barrier"),
+            construct("single", [5, 6], "omp single"),
+        ];
+        let scope = Scope::Body(&all[0]);
+        of_calls(&all, false, scope, of(RegionKind::Barrier), &calls(lines))
+    };
+    assert_eq!(find(7, &[1, 3]), [Found::EndOf(1), Found::Certain(2)]);
+    let all = [Found::EndOf(1), Found::Certain(2), Found::EndOf(3)];
+    assert_eq!(find(7, &[1, 3, 6]), all);
+    // Other statements follow the last construct.
+    assert_eq!(find(9, &[1, 3]), [Found::Near, Found::EndOf(1)]);
+}
+
+#[test]
+fn a_workshare_has_any_number_of_barriers() {
+    let all = [
+        construct("parallel", [1, 9], "omp parallel"),
+        construct("workshare", [2, 5], "omp workshare"),
+        construct("for", [6, 8], "omp do"),
+    ];
+    let scope = Scope::Body(&all[0]);
+    let find = |lines: &[u32]| of_calls(&all, false, scope, of(RegionKind::Barrier), &calls(lines));
+    assert_eq!(find(&[4, 5]), [Found::EndOf(1), Found::Near]);
+    assert_eq!(find(&[5, 8]), [Found::EndOf(1), Found::EndOf(2)]);
+}
+
+#[test]
+fn constructs_of_a_combined_directive_are_in_one_another() {
+    let mut all = vec![
+        construct("parallel", [1, 4], "omp parallel loop"),
+        construct("loop", [1, 4], "omp parallel loop"),
+        construct("parallel", [5, 9], "omp parallel"),
+        construct("loop", [6, 7], "omp loop bind(thread)"),
+    ];
+    let kind = all[1].kind();
+    assert_eq!(kind, Some(RegionKind::GenericLoop));
+    let head = Of {
+        is_head: true,
+        ..of(RegionKind::Loop)
+    };
+    let find = |all: &[Descriptor], of, body: usize| {
+        of_calls(all, false, Scope::Body(&all[body]), of, &calls(&[1]))
+    };
+    assert_eq!(find(&all, head, 0), [Found::Certain(1)]);
+    assert_eq!(find(&all, of(RegionKind::Barrier), 0), [Found::EndOf(1)]);
+    // A loop of one thread is not shared out.
+    assert_eq!(find(&all, head, 2), [Found::None]);
+    all[3].directive = Some("omp loop".into());
+    assert_eq!(find(&all, head, 2), [Found::Certain(3)]);
+}
+
+#[test]
+fn a_loop_with_a_reduction_of_tasks_is_begun_by_the_runtime() {
+    let tasks = construct("for", [1, 2], "omp for reduction( task, +: s)");
+    assert!(!is_static(&tasks));
+    for clauses in ["private(task) reduction(+: s)", "reduction(+: task, s)"] {
+        assert!(is_static(&construct("for", [1, 2], clauses)), "{clauses}");
+    }
 }
 
 #[test]
