@@ -20,6 +20,8 @@ use trace::layout::Meaning;
 struct Wanted {
     region: usize,
     code: Code,
+    /// What tells the function at its address from others with the same name.
+    instance: u64,
     /// The functions at its address, innermost first.
     frames: Vec<Frame>,
     /// Whether the compiler stated its place.
@@ -28,13 +30,24 @@ struct Wanted {
     is_shared: bool,
 }
 
-/// Functions made from the bodies of constructs. The key is module and name, the value the file
-/// and the number of the construct.
-type Bodies = HashMap<(String, String), (String, usize)>;
+/// A function of a module: its name, and what tells it from others with this name.
+type Function = (String, String, u64);
 
-/// Calls that may belong to the same constructs: module, function, name of the kind, name, and
+impl Wanted {
+    /// The function of a frame at its address.
+    fn function(&self, frame: &Frame) -> Function {
+        let (module, name) = (self.code.module.clone(), frame.function.clone());
+        (module, name, self.instance)
+    }
+}
+
+/// Functions made from the bodies of constructs. The value is the file and the number of the
+/// construct.
+type Bodies = HashMap<Function, (String, usize)>;
+
+/// Calls that may belong to the same constructs: their function, name of the kind, name, and
 /// whether it only asks for the thread's number.
-type Group = (String, String, &'static str, Option<String>, bool);
+type Group = (Function, &'static str, Option<String>, bool);
 
 /// A call in a group: its region, and the function that it is in.
 type GroupedCall<'w> = (usize, &'w Frame, Call);
@@ -76,6 +89,7 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
         wanted.push(Wanted {
             region: index,
             is_shared: is_shared(module, &code, &mut sources),
+            instance: module.instance(code.offset),
             code,
             frames,
             is_stated,
@@ -386,8 +400,7 @@ fn find_bodies(profile: &mut Profile, wanted: &[Wanted], sources: &mut Sources) 
         );
         if let Found::Certain(number) = found {
             set(region, &constructs.all[number]);
-            let key = (one.code.module.clone(), frame.function.clone());
-            bodies.insert(key, (frame.file.clone(), number));
+            bodies.insert(one.function(frame), (frame.file.clone(), number));
         }
     }
     bodies
@@ -418,7 +431,7 @@ fn grouped<'w>(
         // Only the outermost function is certain to have calls of its own. An inlined function
         // has calls if it has constructs.
         let is_of = |frame: &&Frame| {
-            let key = (one.code.module.clone(), frame.function.clone());
+            let key = one.function(frame);
             let all = &sources.of(&frame.file).all;
             let has = |construct: &Descriptor| {
                 align::may_be_of(region.kind, construct)
@@ -436,8 +449,7 @@ fn grouped<'w>(
             .iter()
             .find(|row| row.kind == region.kind);
         let group = (
-            one.code.module.clone(),
-            frame.function.clone(),
+            one.function(frame),
             kind.map_or("", |row| row.short_name),
             region
                 .name
@@ -451,7 +463,7 @@ fn grouped<'w>(
         // A call that returns to the library was the last act of a body. If it is a jump, it has a
         // line, which is that of the directive if the body ends with a barrier.
         let is_jump = one.code.offset != offset(region);
-        let body = bodies.get(&(one.code.module.clone(), frame.function.clone()));
+        let body = bodies.get(&one.function(frame));
         let is_at_body = body.is_some_and(|(file, number)| {
             let begin = &sources.of(file).all[*number].begin;
             (begin.first..=begin.last).contains(&frame.line)
@@ -489,15 +501,15 @@ fn find_calls(
     let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
     let mut ends = Vec::new();
     let mut begun = BTreeSet::new();
-    for ((module, function, _, name, is_head), calls) in groups {
+    for ((function, _, name, is_head), calls) in groups {
         let Some((first, frame, _)) = calls.first() else {
             continue;
         };
         let kind = profile.regions[*first].kind;
-        let body = bodies.get(&(module, function.clone()));
+        let body = bodies.get(&function);
         let file = body.map_or(&frame.file, |(file, _)| file);
         let constructs = sources.of(file);
-        let user = of_user(&function);
+        let user = of_user(&function.1);
         let scope = match body {
             Some((_, number)) => Scope::Body(&constructs.all[*number]),
             None => Scope::Function(&user),

@@ -28,6 +28,8 @@ pub(super) struct Machine {
     functions: Vec<(u64, u64)>,
     /// The names of functions, by their begins.
     names: BTreeMap<u64, BTreeSet<String>>,
+    /// Names that several functions have.
+    ambiguous: BTreeSet<String>,
     /// Functions that do nothing but jump to another one, by the begin of that one.
     stand_ins: BTreeMap<u64, Vec<u64>>,
     /// The begins of functions that come from several places in the source.
@@ -94,6 +96,7 @@ impl Machine {
             code,
             slots,
             functions,
+            ambiguous: ambiguous(&names),
             names,
             stand_ins: BTreeMap::new(),
             folded: folded::begins(&file),
@@ -125,6 +128,16 @@ impl Machine {
         let function = self.function_around(address);
         let names = function.and_then(|(begin, _)| self.names.get(&begin));
         names.into_iter().flatten().map(String::as_str)
+    }
+
+    /// What tells the function that an address is in from others with the same name, such as those
+    /// that several files have for themselves.
+    pub(super) fn instance(&self, address: u64) -> u64 {
+        let begin = self.function_around(address).map_or(0, |(begin, _)| begin);
+        let is_ambiguous = self
+            .names(address)
+            .any(|name| self.ambiguous.contains(name));
+        if is_ambiguous { begin } else { 0 }
     }
 
     /// Whether the function that an address is in comes from several places in the source.
@@ -263,6 +276,14 @@ impl Machine {
     }
 }
 
+/// The names that occur at several begins.
+fn ambiguous(names: &BTreeMap<u64, BTreeSet<String>>) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    let all = names.values().flatten();
+    let again = all.filter(|name| !seen.insert(name.as_str()));
+    again.cloned().collect()
+}
+
 /// The distance of a jump, from the end of its instruction.
 fn relative(bytes: &[u8]) -> Option<u64> {
     let bytes: [u8; 4] = bytes.get(..4)?.try_into().ok()?;
@@ -314,6 +335,7 @@ mod tests {
             slots: HashMap::from([(0x1000, "GOMP_taskwait".to_owned())]),
             functions: vec![(0x100, 0x108), (0x110, 0x11F), (0x120, 0x130)],
             names: BTreeMap::new(),
+            ambiguous: BTreeSet::new(),
             stand_ins: BTreeMap::new(),
             folded: BTreeSet::new(),
         }
@@ -330,6 +352,20 @@ mod tests {
         machine.stand_ins.insert(0x100, vec![0x110]);
         assert_eq!(machine.stand_ins(0x104).collect::<Vec<_>>(), [0x110]);
         assert_eq!(machine.stand_ins(0x100).count(), 0);
+    }
+
+    #[test]
+    fn functions_of_the_same_name_are_told_apart() {
+        let mut machine = machine(&[0x90]);
+        let name = |name: &str| BTreeSet::from([name.to_owned()]);
+        machine.names = BTreeMap::from([
+            (0x100, name("work")),
+            (0x110, name("main")),
+            (0x120, name("work")),
+        ]);
+        machine.ambiguous = ambiguous(&machine.names);
+        let instances = [0x104, 0x114, 0x124].map(|at| machine.instance(at));
+        assert_eq!(instances, [0x100, 0, 0x120]);
     }
 
     #[test]

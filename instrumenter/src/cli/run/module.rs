@@ -115,6 +115,12 @@ impl Module {
         }
     }
 
+    /// What tells the function at an address from others with the same name.
+    pub(super) fn instance(&self, address: u64) -> u64 {
+        let code = self.machine.as_ref();
+        code.map_or(0, |code| code.instance(address))
+    }
+
     /// Whether the function at an address stands for several of the source, which were equal: a
     /// compiler or linker kept only one of them.
     pub(super) fn is_shared(&self, address: u64) -> bool {
