@@ -26,6 +26,11 @@ pub(super) fn loader(path: &Path) -> Option<Loader> {
     loaded.or_else(|_| Loader::new(path)).ok()
 }
 
+/// The file that has the debug information of a program or library.
+pub(super) fn of(path: &Path) -> PathBuf {
+    separate(path).unwrap_or_else(|| path.to_owned())
+}
+
 /// The file with the debug information of another one.
 fn separate(path: &Path) -> Option<PathBuf> {
     let cache = ReadCache::new(regular(path)?);

@@ -11,7 +11,7 @@ use profile::region_kind::RegionKind;
 
 use super::align::{self, Call, Found, Of, Scope, UNNAMED};
 use super::folding;
-use super::module::{Frame, GNU_BODY, Module, of_user};
+use super::module::{Frame, GNU_BODY, Module};
 use super::sources::{Compiled, Sources};
 use trace::layout::Meaning;
 
@@ -169,12 +169,11 @@ fn compiled(
 /// that has constructs in the source, but only jumps to this one, was equal to it: otherwise it
 /// would call the runtime itself.
 fn is_shared(module: &Module, code: &Code, sources: &mut Sources) -> bool {
-    let has_own = |(name, file): (String, String)| {
-        let constructs = sources.of(&file);
-        let user = of_user(&name);
-        let is_its = |own: &String| align::is_same(own, &user);
+    let has_own = |frame: Frame| {
+        let constructs = sources.of(&frame.file);
+        let is_its = |own: &String| align::is_same(own, &frame.user);
         let mut functions = constructs.all.iter().filter_map(|of| of.function.as_ref());
-        name.contains(GNU_BODY) || functions.any(is_its)
+        frame.function.contains(GNU_BODY) || functions.any(is_its)
     };
     module.is_shared(code.offset) || module.stand_ins(code).into_iter().any(has_own)
 }
@@ -233,8 +232,8 @@ fn name_guards(profile: &mut Profile) {
 
 /// Sets the place of a region from what is known without the source.
 fn place_near(region: &mut Region, frame: &Frame, frames: &[Frame]) {
-    let outermost = frames.last().map_or("", |frame| &frame.function);
-    region.function = Some(of_user(outermost)).filter(|name| !name.is_empty());
+    let outermost = frames.last().map(|frame| frame.user.clone());
+    region.function = outermost.filter(|name| !name.is_empty());
     if frame.line > 0 {
         region.file.clone_from(&frame.file);
         region.begin = [frame.line; 2];
@@ -438,7 +437,7 @@ fn grouped<'w>(
                     && construct
                         .function
                         .as_deref()
-                        .is_some_and(|name| align::is_same(name, &of_user(&frame.function)))
+                        .is_some_and(|name| align::is_same(name, &frame.user))
             };
             bodies.contains_key(&key) || all.iter().any(has)
         };
@@ -499,8 +498,9 @@ fn find_calls(
     let groups = grouped(profile, wanted, bodies, sources);
     let shared = wanted.iter().filter(|one| one.is_shared);
     let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
-    let mut ends = Vec::new();
-    let mut begun = BTreeSet::new();
+    let executed = folding::executed(profile);
+    let mut ends: BTreeMap<(String, usize), Vec<usize>> = BTreeMap::new();
+    let mut begun: BTreeMap<(String, usize), u64> = BTreeMap::new();
     for ((function, _, name, is_head), calls) in groups {
         let Some((first, frame, _)) = calls.first() else {
             continue;
@@ -509,12 +509,14 @@ fn find_calls(
         let body = bodies.get(&function);
         let file = body.map_or(&frame.file, |(file, _)| file);
         let constructs = sources.of(file);
-        let user = of_user(&function.1);
         let scope = match body {
             Some((_, number)) => Scope::Body(&constructs.all[*number]),
-            None => Scope::Function(&user),
+            None => Scope::Function(&frame.user),
         };
-        let places: Vec<Call> = calls.iter().map(|(_, _, call)| *call).collect();
+        // A call that is the last act of a function is one, wherever the function is called.
+        let mut distinct: Vec<Call> = calls.iter().map(|(_, _, call)| *call).collect();
+        distinct.sort_by_key(|call| call.address);
+        distinct.dedup_by_key(|call| call.address);
         let found = align::of_calls(
             &constructs.all,
             constructs.may_be_more,
@@ -524,9 +526,11 @@ fn find_calls(
                 name: name.as_deref(),
                 is_head,
             },
-            &places,
+            &distinct,
         );
-        for ((index, _, _), found) in calls.iter().zip(found) {
+        for (index, _, call) in &calls {
+            let number = distinct.partition_point(|one| one.address < call.address);
+            let found = found[number];
             let region = &mut profile.regions[*index];
             match found {
                 Found::Near | Found::None => {}
@@ -537,18 +541,25 @@ fn find_calls(
                     meanings[*index] = Meaning::Itself;
                     note_part(kind, construct, &mut meanings[*index]);
                     set(region, construct);
-                    begun.insert((file.clone(), number));
+                    *begun.entry((file.clone(), number)).or_default() += executed[*index];
                 }
-                Found::EndOf(number) => ends.push((*index, file.clone(), number)),
+                Found::EndOf(number) => {
+                    ends.entry((file.clone(), number)).or_default().push(*index);
+                }
             }
         }
     }
-    for (index, file, number) in ends {
-        let construct = &sources.of(&file).all[number];
-        // What is counted by its begin must not be counted once more by its end.
-        if construct.kind() != Some(RegionKind::Single) || begun.contains(&(file, number)) {
-            meanings[index] = Meaning::Barrier;
-            set(&mut profile.regions[index], construct);
+    for (place, barriers) in ends {
+        let construct = &sources.of(&place.0).all[place.1];
+        let ended: u64 = barriers.iter().map(|index| executed[*index]).sum();
+        // What is counted by its begin ends as often. A compiler may make one call of the barriers
+        // of several constructs.
+        let is_begun = begun.get(&place).is_some_and(|begun| *begun >= ended);
+        if construct.kind() != Some(RegionKind::Single) || is_begun {
+            for index in barriers {
+                meanings[index] = Meaning::Barrier;
+                set(&mut profile.regions[index], construct);
+            }
         }
     }
 }

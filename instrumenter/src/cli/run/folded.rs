@@ -1,30 +1,20 @@
 //! Functions of which a linker kept only one, since they were equal (`--icf`). It may drop the names
 //! of the others, but keeps the lines of all: they then begin at the same address.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use addr2line::gimli::{Dwarf, EndianSlice, LittleEndian, Reader, SectionId};
-use object::{Object, ObjectSection};
+use addr2line::gimli::{Dwarf, Reader};
+
+use super::dwarf;
 
 /// A file's name and a line. Copies of an inline function, from several units, have the same.
 type Place = (Vec<u8>, u64);
 
 /// The begins of functions that come from several places in the source.
 pub(super) fn begins(file: &object::File<'_>) -> BTreeSet<u64> {
-    let section = |id: SectionId| -> Result<Cow<'_, [u8]>, object::Error> {
-        match file.section_by_name(id.name()) {
-            Some(section) => section.uncompressed_data(),
-            None => Ok(Cow::default()),
-        }
-    };
-    let Ok(sections) = addr2line::gimli::DwarfSections::load(section) else {
-        return BTreeSet::new();
-    };
-    let dwarf = sections.borrow(|data| EndianSlice::new(data, LittleEndian));
     let mut places = BTreeMap::new();
     // What is damaged is left out.
-    let _ = note_places(&dwarf, &mut places);
+    dwarf::read(file, |dwarf| note_places(dwarf, &mut places).ok());
     let several = places.into_iter().filter(|(_, places)| places.len() > 1);
     several.map(|(begin, _)| begin).collect()
 }

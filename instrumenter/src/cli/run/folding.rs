@@ -80,6 +80,15 @@ pub(super) fn drop_empty(profile: &mut Profile) {
     }
 }
 
+/// How often each region was executed.
+pub(super) fn executed(profile: &Profile) -> Vec<u64> {
+    let mut executed = vec![0; profile.regions.len()];
+    for node in &profile.nodes {
+        executed[node.region] += node.rows.iter().map(|row| row.main.count).sum::<u64>();
+    }
+    executed
+}
+
 /// Moves the waiting time at the end of a construct out of the construct's work.
 fn add_barrier(barrier: &[Row], construct: &mut [Row]) {
     for waited in barrier {

@@ -14,6 +14,7 @@
 mod align;
 mod completing;
 mod constructs;
+mod dwarf;
 mod folded;
 mod folding;
 mod machine;

@@ -2,14 +2,15 @@
 //! symbols, its machine code, and what the compiler stated.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
 use profile::functions;
 use profile::model::{Code, Region};
 
 use super::align;
+use super::dwarf;
 use super::machine::{self, Machine};
 use crate::cli::debug_file;
 
@@ -18,6 +19,8 @@ use crate::cli::debug_file;
 pub(super) struct Frame {
     /// Its name in the debug information or in the symbol table.
     pub(super) function: String,
+    /// The function in the source from which it was made.
+    pub(super) user: String,
     pub(super) file: String,
     pub(super) line: u32,
 }
@@ -25,18 +28,23 @@ pub(super) struct Frame {
 /// The readable contents of a measured program or library.
 #[derive(Default)]
 pub(super) struct Module {
+    path: PathBuf,
     pub(super) lines: Option<Loader>,
     machine: Option<Machine>,
     /// The sources that its debug information names, once they were asked for.
     files: OnceCell<BTreeSet<String>>,
+    /// The names of functions in the source, by their symbols, once they were asked for.
+    names: OnceCell<HashMap<String, String>>,
 }
 
 impl Module {
     pub(super) fn open(path: &Path) -> Self {
         Self {
+            path: path.to_owned(),
             lines: debug_file::loader(path),
             machine: Machine::open(path),
             files: OnceCell::new(),
+            names: OnceCell::new(),
         }
     }
 
@@ -62,8 +70,10 @@ impl Module {
             }
         };
         region.file.clone_from(&file);
+        let function = region.function.clone().unwrap_or_default();
         Some(Frame {
-            function: region.function.clone().unwrap_or_default(),
+            user: self.of_user(&function),
+            function,
             file,
             line: region.begin[0],
         })
@@ -130,10 +140,9 @@ impl Module {
         })
     }
 
-    /// The functions that only jump to the one that an address is in: their names, and the file of
-    /// their code. The body of a construct may do so with a function that it calls, and is then
+    /// The functions that only jump to the one that an address is in. The body of a construct may do so with a function that it calls, and is then
     /// left out.
-    pub(super) fn stand_ins(&self, code: &Code) -> Vec<(String, String)> {
+    pub(super) fn stand_ins(&self, code: &Code) -> Vec<Frame> {
         let Some(machine) = &self.machine else {
             return Vec::new();
         };
@@ -145,8 +154,7 @@ impl Module {
                 offset,
                 ..code.clone()
             };
-            let frame = self.frames(&at).pop()?;
-            Some((frame.function, frame.file))
+            self.frames(&at).pop()
         };
         found.filter_map(frame).collect()
     }
@@ -163,8 +171,10 @@ impl Module {
                 let location = frame.location.as_ref();
                 let name = frame.function.as_ref();
                 let name = name.and_then(|name| Some(name.raw_name().ok()?.into_owned()));
+                let function = name.unwrap_or_else(|| symbol.to_owned());
                 found.push(Frame {
-                    function: name.unwrap_or_else(|| symbol.to_owned()),
+                    user: self.of_user(&function),
+                    function,
                     file: location
                         .and_then(|it| it.file)
                         .unwrap_or_default()
@@ -176,20 +186,33 @@ impl Module {
         if found.is_empty() && !symbol.is_empty() {
             found.push(Frame {
                 function: symbol.to_owned(),
+                user: self.of_user(symbol),
                 file: String::new(),
                 line: 0,
             });
         }
         found
     }
+
+    /// The user's function from which a function was made, as its source calls it.
+    fn of_user(&self, name: &str) -> String {
+        let symbol = of_user(name);
+        let in_source = || {
+            let read = || dwarf::names_in_source(&debug_file::of(&self.path));
+            self.names.get_or_init(read).get(symbol).cloned()
+        };
+        // Symbols of C++, and of a procedure of Fortran outside modules.
+        let differs = symbol.starts_with("_Z") || symbol.ends_with('_') && !symbol.ends_with("__");
+        let name = differs.then(in_source).flatten();
+        name.unwrap_or_else(|| functions::name(symbol, &|_| None))
+    }
 }
 
-/// The user's function from which a function was made.
-pub(super) fn of_user(name: &str) -> String {
+/// The symbol of the user's function from which a function was made.
+fn of_user(name: &str) -> &str {
     let name = name.split("._omp_fn").next().unwrap_or_default();
     let name = name.split(".omp_outlined").next().unwrap_or_default();
-    let name = name.split('.').next().unwrap_or_default();
-    functions::name(name, &|_| None)
+    name.split('.').next().unwrap_or_default()
 }
 
 /// Part of the names of functions that GNU's compilers make from bodies.
@@ -203,6 +226,6 @@ fn made_from(name: &str) -> String {
             let number = number.split('.').next().unwrap_or_default();
             format!("{function}{GNU_BODY}{number}")
         }
-        None => of_user(name),
+        None => of_user(name).to_owned(),
     }
 }
