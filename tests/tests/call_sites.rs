@@ -61,6 +61,18 @@ fn of_gfortran() {
     calls_are_of_their_directives("gfortran", &["counts/every_construct.f90"], 95.0);
 }
 
+/// Their symbols are not their names.
+#[test]
+fn of_functions_in_cxx_and_procedures() {
+    calls_are_of_their_directives("g++", &["run/functions.cpp"], 100.0);
+    calls_are_of_their_directives("gfortran", &["run/procedures.f90"], 100.0);
+}
+
+#[test]
+fn of_loop_constructs() {
+    calls_are_of_their_directives("gcc", &["run/loop_constructs.c"], 100.0);
+}
+
 /// What runs on the host in `target` constructs has its directives. A macro of a header makes one
 /// more `target`, which only its line is known of.
 #[test]

@@ -1,9 +1,11 @@
-//! What is said of code that is equal, so that a compiler or linker keeps it once.
+//! What is said of code that is equal, so that a compiler or linker keeps it once, and of functions
+//! with equal names.
 
 use std::process::Command;
 
 use profile::region_kind::RegionKind as K;
 
+use super::program_folder::fixtures;
 use super::{COMPILERS, ProgramFolder, count, visits};
 
 /// If a compiler keeps one of several equal functions, nothing tells which of them is called.
@@ -65,4 +67,36 @@ fn what_a_linker_folded_is_not_certain() {
     assert_eq!((guards, count(&profile, K::Critical)), ([0, 0], 8));
     let loops = [9, 16, 23].map(|line| visits(&profile, K::Loop, line));
     assert_eq!((loops, count(&profile, K::Loop)), ([0, 0, 4], 12));
+}
+
+#[test]
+fn functions_of_the_same_name_are_told_apart() {
+    let folder = ProgramFolder::new();
+    let other = fixtures().join("run/same_names_other.c");
+    let flags = ["-O2", "-g", other.to_str().unwrap()];
+    for compiler in COMPILERS {
+        folder.build(compiler, "run/same_names.c", &flags, "app");
+        folder.runs_the_same(&["./app"], &[]);
+        let profile = folder.profile("app");
+        let visits = |kind, line, file: &str| -> u64 {
+            let nodes = profile.nodes.iter().filter(|node| {
+                let of = &profile.regions[node.region];
+                (of.kind, of.begin[0], of.near) == (kind, line, false) && of.file.ends_with(file)
+            });
+            let rows = nodes.flat_map(|node| &node.rows);
+            rows.map(|row| row.main.count).sum()
+        };
+        for (kind, line, file, expected) in [
+            (K::Critical, 11, "names.c", 2),
+            (K::Barrier, 13, "names.c", 2),
+            (K::Single, 14, "names.c", 2),
+            (K::Single, 8, "other.c", 4),
+            (K::Critical, 10, "other.c", 4),
+            (K::Barrier, 12, "other.c", 4),
+            (K::Critical, 13, "other.c", 4),
+        ] {
+            let seen = visits(kind, line, file);
+            assert_eq!(seen, expected, "{compiler}: {kind:?} at {file}:{line}");
+        }
+    }
 }
