@@ -126,14 +126,20 @@ pub const ROWS: &[Row] = &[
         construct: "`flush`",
         kinds: &[K::Flush],
         gnu: never(&["flush"]),
-        ompt: SEEN,
+        ompt: view(
+            Counted::More,
+            "seen; so is one that the compiler makes for an `atomic` with a memory order, near its \
+             line",
+            &[],
+        ),
     },
     Row {
         construct: "`atomic`",
         kinds: &[K::Atomic],
         gnu: view(
-            Counted::Less,
-            "where it is no instruction of the machine",
+            Counted::Otherwise,
+            "where it is no instruction of the machine; so is what the compiler makes of some \
+             `reduction` clauses, near their line",
             &["atomic, where it is an instruction of the machine"],
         ),
         ompt: view(
@@ -263,12 +269,36 @@ pub const ROWS: &[Row] = &[
         kinds: &[K::GenericLoop, K::Distribute],
         gnu: view(
             Counted::Less,
-            "`loop` by the barrier at its end; `distribute` not",
+            "`loop` as `for schedule(static)`; `distribute` not",
             &["distribute"],
         ),
         ompt: view(
             Counted::Less,
-            "as `for`, where the compiler makes one of it",
+            "`loop` where the compiler makes a `for` of it; `distribute` seen",
+            &[],
+        ),
+    },
+    Row {
+        construct: "a loop with `scan`",
+        kinds: &[],
+        gnu: view(
+            Counted::Same,
+            "in parts, near its line, with the barriers between them",
+            &[],
+        ),
+        ompt: view(
+            Counted::Same,
+            "in parts, near its line, with the barriers between them",
+            &[],
+        ),
+    },
+    Row {
+        construct: "what a macro makes",
+        kinds: &[],
+        gnu: view(Counted::Same, "near the line of the macro", &[]),
+        ompt: view(
+            Counted::Same,
+            "near the line of the macro, a combined construct in its parts",
             &[],
         ),
     },

@@ -1,7 +1,7 @@
 //! Adapts the tree of call paths once the constructs of its regions are known: a loop may be
 //! one with its parallel region, and a barrier may be the end of a construct.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use profile::identity::identities;
 use profile::model::{Node, Profile, Row, Span};
@@ -28,21 +28,28 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
         let identity = identities[node.region].clone();
         (node.parent, node.within as u8, identity)
     };
-    // Constructs that have nodes apart from those of their barriers.
-    let own: BTreeSet<_> = profile
-        .nodes
-        .iter()
-        .filter(|node| meanings[node.region] != Meaning::Barrier)
-        .map(key)
-        .collect();
+    // Executions that were counted at the begins of constructs, but not at their ends yet.
+    let mut open: BTreeMap<_, u64> = BTreeMap::new();
+    for node in &profile.nodes {
+        for row in &node.rows {
+            let parent = node.parent.map(|parent| &profile.nodes[parent]);
+            match parent.filter(|parent| is_in_own(node, parent)) {
+                Some(parent) => {
+                    let begun = open.entry((key(parent), row.thread)).or_default();
+                    *begun = begun.saturating_sub(row.main.count);
+                }
+                None if meanings[node.region] == Meaning::Barrier => {}
+                None => *open.entry((key(node), row.thread)).or_default() += row.main.count,
+            }
+        }
+    }
     for node in &mut profile.nodes {
         if meanings[node.region] == Meaning::Barrier {
-            let has_own = own.contains(&key(node));
-            node.rows = node
-                .rows
-                .iter()
-                .map(|row| as_barrier(row, has_own))
-                .collect();
+            let own = key(node);
+            for row in &mut node.rows {
+                let begun = open.entry((own.clone(), row.thread)).or_default();
+                *row = as_barrier(row, begun);
+            }
         }
     }
     // The data about instances of other regions does not apply to the construct.
@@ -100,10 +107,14 @@ fn add_barrier(barrier: &[Row], construct: &mut [Row]) {
     }
 }
 
-/// Converts the row of a barrier to one of the construct that it ends.
-fn as_barrier(row: &Row, has_own: bool) -> Row {
+/// Converts the row of a barrier to one of the construct that it ends. `begun` are executions of the
+/// construct that are counted already. A compiler may do once for all executions of a loop what
+/// shows its begin.
+fn as_barrier(row: &Row, begun: &mut u64) -> Row {
+    let known = row.main.count.min(*begun);
+    *begun -= known;
     let main = Span {
-        count: if has_own { 0 } else { row.main.count },
+        count: row.main.count - known,
         ns: row.main.ns,
     };
     Row::of(row.thread)
@@ -190,9 +201,11 @@ mod tests {
     fn a_barrier_is_counted_with_its_construct_once() {
         let waited = Span { count: 3, ns: 30 };
         let row = Row::of(1).with(PseudoRegion::Main, waited);
-        let with_own = as_barrier(&row, true);
-        assert_eq!((with_own.main.count, with_own.ibarr), (0, waited));
-        let alone = as_barrier(&row, false);
-        assert_eq!((alone.main, alone.ibarr), (waited, waited));
+        for (begun, left, count) in [(5, 2, 0), (3, 0, 0), (1, 0, 2), (0, 0, 3)] {
+            let mut open = begun;
+            let ended = as_barrier(&row, &mut open);
+            assert_eq!((ended.main.count, ended.ibarr), (count, waited));
+            assert_eq!((ended.main.ns, open), (30, left));
+        }
     }
 }
