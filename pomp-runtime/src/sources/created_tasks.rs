@@ -5,9 +5,10 @@
 //! the runtime's own function. Where the runtime is linked statically, the linker takes the
 //! runtime's functions instead, and dependences are not in the trace.
 //!
-//! GCC's runtime copies the data of a task. It gets a record ([`CreatedTask`]) with the data behind it, so
-//! that the record is copied, too, and tells at the execution which creation it belongs to. LLVM's
-//! runtime makes the copy itself, in front of the call; there, only the dependences are recorded.
+//! GCC's runtime copies the data of a task. It gets a record ([`CreatedTask`]) with the data behind
+//! it, so that the record is copied, too, and tells at the execution which creation it belongs to.
+//! LLVM's runtime makes the copy itself, in front of the call; there, only the dependences are
+//! recorded.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::MaybeUninit;

@@ -140,8 +140,8 @@ impl Module {
         })
     }
 
-    /// The functions that only jump to the one that an address is in. The body of a construct may do so with a function that it calls, and is then
-    /// left out.
+    /// The functions that only jump to the one that an address is in. The body of a construct may
+    /// do so with a function that it calls, and is then left out.
     pub(super) fn stand_ins(&self, code: &Code) -> Vec<Frame> {
         let Some(machine) = &self.machine else {
             return Vec::new();
