@@ -125,12 +125,8 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
             region.name = None;
         }
     }
-    let found = profile
-        .regions
-        .iter()
-        .cloned()
-        .zip(meanings.iter().copied());
-    let found = found.collect();
+    let regions = profile.regions.iter().cloned();
+    let found = regions.zip(meanings.iter().copied()).collect();
     folding::apply(profile, &meanings);
     folding::drop_empty(profile);
     found
