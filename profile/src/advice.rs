@@ -10,6 +10,18 @@ use crate::schedule::Schedule;
 const ALREADY_DYNAMIC: &str = "It is scheduled at run time already: try smaller chunks, or \
                                split the longest iterations.";
 
+/// As `SMALLER_CHUNKS`, where the first thread has most to do. A loop with the schedule `guided`
+/// begins with chunks that are as large as the first thread's part now.
+const SMALLER_FIRST_CHUNKS: &str = "Hand out its iterations in smaller parts: try \
+                                    schedule(static,CHUNK) or schedule(dynamic,CHUNK); not \
+                                    guided, whose first chunks are large. If there are only a \
+                                    few, collapse its nest, or share out an inner loop.";
+
+/// For a loop whose first chunks are the largest.
+const ALREADY_GUIDED: &str = "The first chunks of a guided schedule are the largest: try \
+                              schedule(static,CHUNK) or schedule(dynamic,CHUNK), or split the \
+                              longest iterations.";
+
 /// For a loop whose schedule is not in the source.
 const AT_RUN_TIME: &str = "OMP_SCHEDULE chooses how its iterations are handed out: try \
                            OMP_SCHEDULE=guided, or a smaller chunk.";
@@ -29,29 +41,37 @@ pub const TOO_LITTLE_WORK: &str = "Threads came late to it. Either it is too sho
                                    use fewer threads. Or they had no processor: use no more \
                                    threads than processors, with nothing else on them.";
 
+/// What the advice for a loop depends on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoopFacts<'a> {
+    /// The argument of its `schedule` clause, such as `monotonic: Dynamic, 4` (Fortran has no
+    /// case).
+    pub schedule: Option<&'a str>,
+    /// Whether the first thread had the most to do in it. It gets the first iterations, if the
+    /// compiler hands them out.
+    pub first_has_most: bool,
+}
+
 /// Advice for a construct and a category; none if there is none.
 #[must_use]
-pub fn advice(
-    kind: RegionKind,
-    category: Category,
-    schedule: Option<&str>,
-) -> Option<&'static str> {
+pub fn advice(kind: RegionKind, category: Category, facts: LoopFacts<'_>) -> Option<&'static str> {
     let (_, text) = kind.advice().iter().find(|(of, _)| *of == category)?;
     let is_loop = matches!(kind, RegionKind::Loop | RegionKind::ParallelLoop);
     Some(match is_loop && category == Category::Imbal {
-        true => for_loop(schedule),
+        true => for_loop(facts),
         false => text,
     })
 }
 
-/// What to try for a loop whose iterations are spread unevenly, by the argument of its
-/// `schedule` clause, such as `monotonic: Dynamic, 4` (Fortran has no case).
+/// What to try for a loop whose iterations are spread unevenly.
 #[must_use]
-pub fn for_loop(schedule: Option<&str>) -> &'static str {
-    let schedule = Schedule::of(schedule.unwrap_or_default());
+pub fn for_loop(facts: LoopFacts<'_>) -> &'static str {
+    let schedule = Schedule::of(facts.schedule.unwrap_or_default());
     match () {
-        () if schedule.is("dynamic") || schedule.is("guided") => ALREADY_DYNAMIC,
+        () if schedule.is("dynamic") => ALREADY_DYNAMIC,
+        () if schedule.is("guided") => ALREADY_GUIDED,
         () if schedule.is("runtime") => AT_RUN_TIME,
+        () if facts.first_has_most => SMALLER_FIRST_CHUNKS,
         () => SMALLER_CHUNKS,
     }
 }
@@ -64,16 +84,31 @@ mod tests {
 
     #[test]
     fn a_dynamic_loop_is_not_told_to_become_dynamic() {
-        let advise = |schedule| advice(Kind::Loop, Imbal, schedule).unwrap();
+        let advise = |schedule| {
+            let facts = LoopFacts {
+                schedule,
+                ..LoopFacts::default()
+            };
+            advice(Kind::Loop, Imbal, facts).unwrap()
+        };
         assert_eq!(advise(None), SMALLER_CHUNKS);
         assert_eq!(advise(Some("static,4")), SMALLER_CHUNKS);
         assert_eq!(advise(Some("runtime")), AT_RUN_TIME);
         assert_eq!(advise(Some("nonmonotonic: DYNAMIC, 8")), ALREADY_DYNAMIC);
-        assert_eq!(advise(Some("guided")), ALREADY_DYNAMIC);
+        assert_eq!(advise(Some("guided")), ALREADY_GUIDED);
+    }
+
+    #[test]
+    fn a_loop_that_is_longest_at_its_begin_is_not_told_to_become_guided() {
+        let facts = LoopFacts {
+            schedule: None,
+            first_has_most: true,
+        };
+        assert_eq!(for_loop(facts), SMALLER_FIRST_CHUNKS);
     }
 
     #[test]
     fn nothing_is_said_where_nothing_is_known() {
-        assert_eq!(advice(Kind::Flush, Synch, None), None);
+        assert_eq!(advice(Kind::Flush, Synch, LoopFacts::default()), None);
     }
 }

@@ -239,7 +239,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advice::advice;
+    use crate::advice::{LoopFacts, advice};
     use crate::columns;
 
     #[test]
@@ -258,7 +258,10 @@ mod tests {
     fn every_property_says_what_to_try_and_follows_from_columns() {
         for row in PROPERTIES {
             for &kind in row.kinds {
-                assert!(advice(kind, row.category, None).is_some(), "{row:?}");
+                assert!(
+                    advice(kind, row.category, LoopFacts::default()).is_some(),
+                    "{row:?}"
+                );
                 let columns = columns::flat(kind);
                 for &quantity in row.lost {
                     let shown = match quantity {

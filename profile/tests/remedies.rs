@@ -4,7 +4,7 @@ mod by_hand;
 mod team;
 
 use by_hand::{node, row};
-use profile::analysis::CauseKind;
+use profile::analysis::{CauseKind, Report};
 use profile::model::{Node, Profile};
 use profile::region_kind::{PseudoRegion, RegionKind as Kind};
 use team::{causes, found, loop_of, team, times};
@@ -33,6 +33,28 @@ fn a_loop_whose_turns_come_soon_is_not_told_to_let_them_come_soon() {
     }
     for schedule in ["static,1", "monotonic: dynamic", "DYNAMIC, 1"] {
         assert!(!remedy(schedule).contains("schedule"), "{schedule}");
+    }
+}
+
+/// The first chunk of a guided loop is as large as the first thread's part of a static one.
+#[test]
+fn only_a_loop_that_does_not_begin_with_its_longest_iterations_may_become_guided() {
+    let remedies = |first: u64, second: u64| {
+        let wait = |work: u64| 60 - work;
+        let times = [[first, wait(first)], [second, wait(second)]];
+        let profile = team(&[Kind::Loop], vec![loop_of(1, times)]);
+        let report = Report::new(&profile);
+        let [property, ..] = &report.properties[..] else {
+            panic!("no property holds");
+        };
+        let of_property = property.remedy.to_string();
+        [causes(&profile).remove(0).remedy, of_property]
+    };
+    for remedy in remedies(20, 60) {
+        assert!(remedy.contains("or schedule(guided)"), "{remedy}");
+    }
+    for remedy in remedies(60, 20) {
+        assert!(remedy.contains("not guided"), "{remedy}");
     }
 }
 

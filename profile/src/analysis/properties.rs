@@ -7,7 +7,7 @@ use super::Share;
 use super::atomics;
 use super::grain::Grain;
 use super::labels::Label;
-use super::remedy::{tasks_while_waiting, too_little_work};
+use super::remedy::{loop_facts, tasks_while_waiting, too_little_work};
 use super::tables::Table;
 use super::words::{percent, time};
 use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice};
@@ -170,7 +170,13 @@ fn remedy(row: &PropertyRow, place: &Shown<'_>) -> String {
         );
     }
     let region = place.region;
-    let known = || advice(region.kind, row.category, region.schedule.as_deref());
+    let known = || {
+        advice(
+            region.kind,
+            row.category,
+            loop_facts(region, Some(place.table)),
+        )
+    };
     match row.remedy.or_else(known) {
         Some(text) => format!("; {}", lower(text)),
         None => ".".to_owned(),

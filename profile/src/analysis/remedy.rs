@@ -2,7 +2,9 @@
 //! or the work was too short to be the reason for the wait.
 
 use super::tables::Table;
+use crate::advice::LoopFacts;
 use crate::columns::Quantity;
+use crate::model::Region;
 use crate::overheads::Category;
 
 /// A reason explains a wait if it accounts for at least this part of it.
@@ -24,6 +26,22 @@ const WORK: [Quantity; 3] = [
 /// The column with the work in front of the barrier.
 pub(super) fn work_column(table: &Table) -> Option<usize> {
     WORK.into_iter().find_map(|quantity| table.column(quantity))
+}
+
+/// What the advice for a loop depends on.
+pub(super) fn loop_facts<'r>(region: &'r Region, table: Option<&Table>) -> LoopFacts<'r> {
+    let works = table.and_then(|table| {
+        let column = work_column(table)?;
+        Some(table.rows().map(move |(_, cells)| cells[column]))
+    });
+    let first_has_most = works.is_some_and(|mut works| {
+        let first = works.next().unwrap_or(0);
+        works.all(|other| other < first)
+    });
+    LoopFacts {
+        schedule: region.schedule.as_deref(),
+        first_has_most,
+    }
 }
 
 /// How long threads executed tasks during this kind of wait; none if they executed no task.

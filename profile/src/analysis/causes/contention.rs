@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::ledger::{Entry, Ledger, largest};
 use super::{Cause, Facts, Kind, Place, explains, mentions, queued};
-use crate::advice::advice;
+use crate::advice::{LoopFacts, advice};
 use crate::analysis::atomics::{OF_MANY_NS, has_many_variables};
 use crate::analysis::words::{count, percent, time};
 use crate::columns::Quantity;
@@ -308,7 +308,7 @@ fn remedy(facts: &Facts<'_, '_>, kind: Kind, region: usize) -> String {
                                         for sooner."
             .to_owned(),
         Kind::Ordered if turns_come_soon() => ORDERED_ONLY.to_owned(),
-        _ => advice(region.kind, Category::Synch, None)
+        _ => advice(region.kind, Category::Synch, LoopFacts::default())
             .unwrap_or_default()
             .to_owned(),
     }

@@ -3,7 +3,7 @@
 
 use super::ledger::{Amount, Ledger, largest, sum};
 use super::{Cause, Facts, Kind, Place};
-use crate::advice::advice;
+use crate::advice::{LoopFacts, advice};
 use crate::analysis::NEGLIGIBLE;
 use crate::analysis::words::{count, time};
 use crate::columns::Quantity;
@@ -65,7 +65,8 @@ pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause>
             time(lost / each.max(1))
         );
         let kind = facts.profile.regions[region].kind;
-        let remedy = advice(kind, most.category, None).filter(|_| most.category != Category::Imbal);
+        let remedy = advice(kind, most.category, LoopFacts::default())
+            .filter(|_| most.category != Category::Imbal);
         let cause = facts.cause(Kind::Teams, place, &taken).by_chance();
         causes.push(cause.saying(what, remedy.unwrap_or_default()));
     }

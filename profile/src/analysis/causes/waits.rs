@@ -5,7 +5,7 @@ use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
 use super::{Cause, Doubt, Facts, Kind, Place, mentions};
 use crate::advice::{TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, advice, for_loop};
-use crate::analysis::remedy::{EXPLAINS, tasks_while_waiting, too_little_work};
+use crate::analysis::remedy::{EXPLAINS, loop_facts, tasks_while_waiting, too_little_work};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::columns::{Quantity, occupied};
@@ -214,13 +214,14 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     let cause = facts.cause(kind, place, taken);
     let is_loop = matches!(region.kind, RegionKind::Loop | RegionKind::ParallelLoop);
     let spread = facts.table(entry.region).and_then(shape::of);
+    let of_loop = loop_facts(region, facts.table(entry.region));
     if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
         let what = uneven(facts, &spread, is_loop);
         let remedy = match (spread.shape, is_loop) {
             (Shape::Turns, _) => TURNS,
             (Shape::Late, _) => LATE,
-            (_, true) => for_loop(region.schedule.as_deref()),
-            _ => advice(region.kind, entry.category, None).unwrap_or_default(),
+            (_, true) => for_loop(of_loop),
+            _ => advice(region.kind, entry.category, of_loop).unwrap_or_default(),
         };
         let evidence = [("most_ns", spread.most.1), ("least_ns", spread.least.1)];
         let cause = cause.showing(&evidence).saying(what, remedy);
@@ -235,7 +236,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
             _ => Doubt::None,
         });
     }
-    let remedy = advice(region.kind, entry.category, region.schedule.as_deref());
+    let remedy = advice(region.kind, entry.category, of_loop);
     let times = executions(facts, entry.region);
     let each = entry.amount.lost / times.max(1);
     let what = match kind {
@@ -348,7 +349,7 @@ fn of_sibling(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, other: Sibl
         ),
     };
     let remedy = match other.kind {
-        RegionKind::Loop => for_loop(region.schedule.as_deref()).to_owned(),
+        RegionKind::Loop => for_loop(loop_facts(region, facts.table(other.region))).to_owned(),
         _ => "Spread what it does over the team, or let the others go on.".to_owned(),
     };
     facts
