@@ -9,8 +9,8 @@ use std::process::Command;
 use profile::model::{Profile, Region};
 use profile::region_kind::RegionKind as K;
 
-use crate::Outcome;
 use crate::toolchain::Compiler;
+use crate::{NO_HELPERS, Outcome};
 
 /// Time limit for a run, far longer than any compared program takes.
 const SECONDS: &str = "60";
@@ -108,6 +108,7 @@ fn measured(bin: &Path, compiler: &Compiler, program: &Path, is_ours: bool) -> O
     run.arg("./app")
         .env("OMP_NUM_THREADS", "4")
         .env("OMP_WAIT_POLICY", "passive")
+        .envs([NO_HELPERS])
         .env("OMP_CANCELLATION", "true")
         .env("OMP_MAX_ACTIVE_LEVELS", "2")
         .env("ROMP_QUIET", "1");

@@ -65,5 +65,9 @@ mod sums;
 pub mod toolchain;
 mod waits;
 
+/// Turns off the helper threads of LLVM's runtime. Release 14 may use one before it has started:
+/// then a program is killed, as `newer_constructs.c` is on a busy machine, measured or not.
+pub const NO_HELPERS: (&str, &str) = ("LIBOMP_NUM_HIDDEN_HELPER_THREADS", "0");
+
 /// The result of a step of the harness, or a sentence about why it failed.
 pub type Outcome<T> = Result<T, String>;

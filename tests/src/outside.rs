@@ -10,8 +10,8 @@ use profile::model::Profile;
 use profile::outside::{Interface, counted};
 use profile::region_kind::RegionKind as K;
 
-use crate::Outcome;
 use crate::toolchain::Compiler;
+use crate::{NO_HELPERS, Outcome};
 
 /// A program of a suite that takes longer is not tried.
 const SECONDS: &str = "20";
@@ -221,6 +221,7 @@ impl Trial<'_> {
             .current_dir(&self.folder)
             .env("OMP_NUM_THREADS", "4")
             .env("OMP_WAIT_POLICY", "passive")
+            .envs([NO_HELPERS])
             .env("ROMP_QUIET", "1")
             .stdin(Stdio::null());
         let output = run.output().map_err(|e| format!("{run:?}: {e}"))?;

@@ -8,9 +8,9 @@ use std::process::{Command, Output};
 use profile::model::{Profile, SCHEMA, VERSION};
 use tempfile::TempDir;
 
-use crate::Outcome;
 use crate::fixture::Fixture;
 use crate::toolchain::Compiler;
+use crate::{NO_HELPERS, Outcome};
 
 /// Every build uses these flags: instrumentation must cause no new warning.
 const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Werror"];
@@ -119,6 +119,7 @@ pub fn run(fixture: &Fixture, program: &Program, settings: &[(&str, &str)]) -> O
     // from those that work.
     command
         .env("OMP_WAIT_POLICY", "passive")
+        .envs([NO_HELPERS])
         .env("OMP_NUM_THREADS", fixture.header.threads.to_string());
     command.envs(
         fixture

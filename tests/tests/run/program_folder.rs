@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use profile::model::Profile;
 use tempfile::TempDir;
+use tests::NO_HELPERS;
 use tests::toolchain::romp_bin_dir;
 
 pub(super) fn fixtures() -> PathBuf {
@@ -72,6 +73,7 @@ impl ProgramFolder {
         }
         command
             .env("OMP_WAIT_POLICY", "passive")
+            .envs([NO_HELPERS])
             .env("OMP_NUM_THREADS", "4");
         command
     }
