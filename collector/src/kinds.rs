@@ -14,5 +14,7 @@ pub(crate) const KINDS: &[(&str, &str, c_int)] = &[
     ("atwt", "atomic operation", 21),
 ];
 
-/// The place of implicit barriers in the table.
+/// The index of implicit barriers in the table.
 pub(crate) const IMPLICIT_BARRIER: usize = 1;
+
+const _: () = assert!(KINDS[IMPLICIT_BARRIER].2 == 5);

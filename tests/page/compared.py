@@ -80,9 +80,22 @@ def one_sided(folder):
             assert any(before == "new" for _, before in beside), beside
 
 
+# Whether the page shows another text than this one.
+CHANGED = "text => document.querySelector('#app').innerText !== text"
+
+
+def next_choice(page, name, fragment):
+    """Takes the next entry of a choice by keys. The view changes, and the choice keeps the focus."""
+    before = page.locator("#app").inner_text()
+    tab_to(page, f"one => one.name === '{name}'")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function(CHANGED, arg=before)
+    assert page.evaluate("document.activeElement.name") == name and fragment in page.url
+    drawn_again(page)
+
+
 def compared_with_keys(browser, file):
     """Comparing takes no mouse, and a link shows the same."""
-    drawn = "text => document.querySelector('#app').innerText !== text"
     with shown(browser, file) as page:
         keys = page.keyboard
         keys.press("?")
@@ -93,25 +106,15 @@ def compared_with_keys(browser, file):
         page.wait_for_selector("table.data")
         spoken(page)
         drawn_again(page)
-        before = page.locator("#app").inner_text()
-        tab_to(page, "one => one.name === 'd'")
-        keys.press("ArrowDown")
-        page.wait_for_function(drawn, arg=before)
-        assert page.evaluate("document.activeElement.name") == "d" and "d=all" in page.url
-        drawn_again(page)
+        next_choice(page, "d", "d=all")
         links = [(page.url.split("#")[1], page.locator("#app").inner_text())]
         tab_to(page, "one => one.matches('#app table.data a')")
         keys.press("Enter")
         assert "v=region" in page.url, page.url
         # All other views show the run before, and the choice keeps the focus.
-        page.wait_for_function(drawn, arg=links[0][1])
+        page.wait_for_function(CHANGED, arg=links[0][1])
         drawn_again(page)
-        before = page.locator("#app").inner_text()
-        tab_to(page, "one => one.name === 'run'")
-        keys.press("ArrowDown")
-        page.wait_for_function(drawn, arg=before)
-        assert page.evaluate("document.activeElement.name") == "run" and "run=0" in page.url
-        drawn_again(page)
+        next_choice(page, "run", "run=0")
         links.append((page.url.split("#")[1], page.locator("#app").inner_text()))
         page.go_back()
         page.wait_for_selector('nav a[data-view="compare"][aria-current]')

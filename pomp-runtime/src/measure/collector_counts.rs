@@ -31,7 +31,7 @@ pub(crate) struct WaitCounts {
     pub(super) was_idle: SharedU64,
     /// 1 if the thread has ended. What its frames still say is then not reported: it would be
     /// reported in the next thread that has the block, which did not begin it.
-    are_over: SharedU64,
+    has_ended: SharedU64,
 }
 
 impl WaitCounts {
@@ -42,13 +42,13 @@ impl WaitCounts {
             reducing: [const { SharedU64::new(0) }; 2],
             is_waking: SharedU64::new(0),
             was_idle: SharedU64::new(0),
-            are_over: SharedU64::new(0),
+            has_ended: SharedU64::new(0),
         }
     }
 
     /// The thread has ended.
     pub(crate) fn end(&self) {
-        self.are_over.set(1);
+        self.has_ended.set(1);
     }
 
     /// A thread begins, which has had no wait.
@@ -57,7 +57,7 @@ impl WaitCounts {
             &self.passing,
             &self.is_waking,
             &self.was_idle,
-            &self.are_over,
+            &self.has_ended,
         ];
         for word in self.counts.iter().chain(&self.reducing).chain(others) {
             word.set(0);
@@ -65,8 +65,8 @@ impl WaitCounts {
     }
 
     /// Whether the thread has ended.
-    pub(crate) fn are_over(&self) -> bool {
-        self.are_over.get() != 0
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.get() != 0
     }
 }
 

@@ -50,7 +50,7 @@ impl Thread {
     /// Whether a collector is notified of begins and ends now.
     #[inline(always)]
     pub(super) fn is_told(&self) -> bool {
-        collector::is_listening() && self.paused().is_none() && !self.waits.are_over()
+        collector::is_listening() && self.paused().is_none() && !self.waits.has_ended()
     }
 
     /// Reports that a thread that serves in teams starts to be idle, if it does.

@@ -15,7 +15,7 @@ pub(super) struct Constructs {
     pub(super) all: Vec<Descriptor>,
     /// Whether macros may make more constructs.
     pub(super) may_be_more: bool,
-    /// Parts with constructs that the preprocessor may leave out, and those in their stead.
+    /// The branches of each `#if` that has a construct in one of them: the preprocessor keeps one.
     branches: Vec<Branch>,
 }
 
@@ -73,8 +73,8 @@ impl Sources {
 
 impl Constructs {
     /// Removes constructs in branches without code, which were left out. If a branch has only a
-    /// directive without a body, and no other branch stands in its stead, nothing shows whether it
-    /// was left out. Then only lines are certain.
+    /// directive without a body, and no other branch of the same `#if` has code, nothing shows
+    /// whether it was left out. Then only lines are certain.
     fn remove_left_out(&mut self, compiled: &BTreeSet<u32>) {
         let Self {
             all,
@@ -210,10 +210,10 @@ mod tests {
         assert_eq!((lines, constructs.may_be_more), (vec![4, 7, 10], true));
     }
 
-    /// The block of a directive may begin behind the conditional. If the directive in its stead was
-    /// compiled, it was not.
+    /// The block of a directive may begin behind the conditional. If another branch of the same `#if`
+    /// was compiled, the directive was not.
     #[test]
-    fn a_directive_in_the_stead_of_a_compiled_one_was_left_out() {
+    fn a_directive_in_another_branch_than_the_compiled_one_was_left_out() {
         for (code, left) in [(2, vec![2]), (4, vec![4]), (6, vec![2, 4])] {
             let all = [2, 4].map(|first| construct_at(first, 6)).to_vec();
             let mut constructs = Constructs {
