@@ -255,11 +255,16 @@ impl RegionKind {
         matches!(self, Self::Task | Self::UntiedTask)
     }
 
-    /// Whether only some of many short instances are timed (`ROMP_BUDGET`). This holds for
-    /// constructs for which no thread waits at a barrier, and for tasks that stay on their
-    /// thread.
+    /// Whether many short instances are measured at less cost (`ROMP_BUDGET`).
     #[must_use]
     pub const fn may_be_sampled(self) -> bool {
+        self.may_be_passed_over() || self.may_have_coarse_times()
+    }
+
+    /// Whether only some of many short instances are timed. This holds for constructs for which no
+    /// thread waits at a barrier, and in which others hardly ever happen.
+    #[must_use]
+    pub const fn may_be_passed_over(self) -> bool {
         matches!(
             self,
             Self::Atomic
@@ -268,10 +273,23 @@ impl RegionKind {
                 | Self::Lock
                 | Self::Master
                 | Self::Ordered
+                | Self::Taskyield
+        )
+    }
+
+    /// Whether many short instances in which others happen may be timed by a coarse clock. This
+    /// holds for constructs whose events are all of one thread. The expression of an atomic
+    /// construct may call a function.
+    #[must_use]
+    pub const fn may_have_coarse_times(self) -> bool {
+        matches!(
+            self,
+            Self::Atomic
                 | Self::Task
                 | Self::UntiedTask
                 | Self::TaskExec
-                | Self::Taskyield
+                | Self::UntiedTaskExec
+                | Self::Taskwait
         )
     }
 

@@ -121,6 +121,17 @@ fn an_atomic_is_frequent_by_its_rate() {
     assert_eq!(frequent(200_001), [("FrequentAtomic", 2.0)]);
 }
 
+/// The function may contain the next level of a recursion, so its time is in each level.
+#[test]
+fn an_update_whose_expression_calls_a_function_with_constructs_loses_nothing() {
+    let mut profile = atomic(1000, Some("x"));
+    let lost = |profile: &Profile| Report::new(profile).overheads.whole_sum.overhead.ns;
+    let before = lost(&profile);
+    let inner = node(Some(1), 1, Main, vec![row(1, &[(Main, 3)])]);
+    profile.nodes.push(inner);
+    assert_eq!(before - lost(&profile), 4_000_000_000);
+}
+
 /// An update that takes no longer than one without other threads loses nothing.
 #[test]
 fn updates_of_many_variables_that_seldom_wait_are_said_to_be_no_loss() {

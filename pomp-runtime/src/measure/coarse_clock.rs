@@ -20,21 +20,53 @@ const KEPT: usize = 64;
 const REQUEST: u64 = 1 << 48;
 
 /// The helper writes it, and all other threads read it.
+#[derive(Debug)]
 #[repr(align(128))]
 struct Clock {
     /// Never 0.
     mark: AtomicU64,
+    /// The time of the latest step, or of the end of the latest pause.
+    latest: AtomicU64,
     times: [AtomicU64; KEPT],
+    /// The shortest time between two steps so far, in ticks.
+    shortest: AtomicU64,
+    /// The sum of the times between steps, in ticks, and the sum of their squares. Both are
+    /// floating-point numbers, and the helper alone uses them while the program runs.
+    sums: [AtomicU64; 2],
 }
 
-static CLOCK: Clock = Clock {
-    mark: AtomicU64::new(REQUEST),
-    times: [const { AtomicU64::new(0) }; KEPT],
-};
+impl Clock {
+    const fn new() -> Self {
+        Self {
+            mark: AtomicU64::new(REQUEST),
+            latest: AtomicU64::new(0),
+            times: [const { AtomicU64::new(0) }; KEPT],
+            shortest: AtomicU64::new(NO_STEP),
+            sums: [const { AtomicU64::new(0) }; 2],
+        }
+    }
+}
+
+/// Longer than any time between two steps.
+const NO_STEP: u64 = u64::MAX / 4;
+
+#[cfg(not(test))]
+#[inline(always)]
+fn clock() -> &'static Clock {
+    static CLOCK: Clock = Clock::new();
+    &CLOCK
+}
+
+/// Each unit test plays all threads of a program of its own.
+#[cfg(test)]
+fn clock() -> &'static Clock {
+    std::thread_local! {
+        static CLOCK: &'static Clock = Box::leak(Box::new(Clock::new()));
+    }
+    CLOCK.with(|clock| *clock)
+}
 
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
-/// The shortest time between two steps so far, in ticks.
-static SHORTEST: AtomicU64 = AtomicU64::new(u64::MAX / 4);
 
 /// Starts the clock, unless it runs.
 #[cold]
@@ -53,27 +85,64 @@ pub(crate) fn is_started() -> bool {
 pub(crate) fn advance(at: u64) {
     let steps = steps_of(mark()) + 1;
     if let Some(last) = time_of(steps - 1).filter(|last| *last != 0) {
+        let between = at.saturating_sub(last);
         // The helper comes late at times, never early.
-        SHORTEST.fetch_min(at.saturating_sub(last), Ordering::Relaxed);
+        clock().shortest.fetch_min(between, Ordering::Relaxed);
+        let between = between as f64;
+        for (sum, more) in clock().sums.iter().zip([between, between * between]) {
+            let sum_so_far = f64::from_bits(sum.load(Ordering::Relaxed));
+            sum.store((sum_so_far + more).to_bits(), Ordering::Relaxed);
+        }
     }
-    CLOCK.times[place(steps)].store(at, Ordering::Relaxed);
-    CLOCK.mark.fetch_add(1, Ordering::Release);
+    clock().times[place(steps)].store(at, Ordering::Relaxed);
+    clock().latest.fetch_max(at, Ordering::Relaxed);
+    clock().mark.fetch_add(1, Ordering::Release);
 }
 
 /// The number of requests and steps so far.
 #[inline(always)]
 pub(super) fn mark() -> u64 {
-    CLOCK.mark.load(Ordering::Relaxed)
+    clock().mark.load(Ordering::Relaxed)
+}
+
+/// The time of the latest step, in ticks. A time that something takes by this clock is a whole
+/// number of steps. Its expected value is the true time, since the steps do not depend on what
+/// the program does.
+#[inline(always)]
+pub(super) fn now() -> u64 {
+    clock().latest.load(Ordering::Relaxed)
+}
+
+/// A pause ends at this time: what begins from now on begins after it.
+pub(super) fn begins_anew(at: u64) {
+    clock().latest.fetch_max(at, Ordering::Relaxed);
+}
+
+/// Whether the clock goes on, as seen at this time in ticks.
+pub(super) fn goes_on(at: u64) -> bool {
+    /// The helper may come late by this many periods.
+    const LATE: u64 = 16;
+    let period = clock().shortest.load(Ordering::Relaxed);
+    period != NO_STEP && at.saturating_sub(now()) < LATE * period
+}
+
+/// Half of the 95 % confidence interval around a sum of times that were taken from this clock, in
+/// ticks: the number of steps in them follows Poisson's distribution.
+pub(crate) fn error_of(sum: u64) -> u64 {
+    const NINETY_FIVE: f64 = 1.96;
+    let sums = clock().sums.each_ref();
+    let [all, squares] = sums.map(|of| f64::from_bits(of.load(Ordering::Relaxed)));
+    (NINETY_FIVE * (sum as f64 * squares / all.max(1.0)).sqrt()) as u64
 }
 
 /// The variable with the mark, for programs that read it without a call.
 pub(super) fn mark_variable() -> &'static AtomicU64 {
-    &CLOCK.mark
+    &clock().mark
 }
 
 /// As `mark`. Whatever was written before a request in the mark is visible after this read.
 pub(super) fn mark_of_all_before() -> u64 {
-    CLOCK.mark.load(Ordering::Acquire)
+    clock().mark.load(Ordering::Acquire)
 }
 
 /// The number of steps in a mark.
@@ -83,12 +152,12 @@ pub(super) fn steps_of(mark: u64) -> u64 {
 
 /// Changes the mark, so that all threads look for something to do.
 pub(super) fn request() {
-    CLOCK.mark.fetch_add(REQUEST, Ordering::Release);
+    clock().mark.fetch_add(REQUEST, Ordering::Release);
 }
 
 /// The number of ticks from which on an instance lasts for two steps, and so is always noticed.
 pub(crate) fn always_noticed() -> u64 {
-    SHORTEST.load(Ordering::Relaxed).saturating_mul(2)
+    clock().shortest.load(Ordering::Relaxed).saturating_mul(2)
 }
 
 /// About how many ticks something lasted that began at step `first` and ends now, at step
@@ -97,7 +166,7 @@ pub(crate) fn elapsed(first: u64, last: u64, now: u64) -> Option<u64> {
     if last < first + 2 {
         return None;
     }
-    let half = SHORTEST.load(Ordering::Relaxed) / 2;
+    let half = clock().shortest.load(Ordering::Relaxed) / 2;
     let begin = match last - first < KEPT as u64 {
         true => time_of(first + 1)?.saturating_sub(half),
         // The time of that step is not kept any more. Each step took a period at least.
@@ -107,7 +176,7 @@ pub(crate) fn elapsed(first: u64, last: u64, now: u64) -> Option<u64> {
 }
 
 fn time_of(step: u64) -> Option<u64> {
-    let time = CLOCK.times.get(place(step));
+    let time = clock().times.get(place(step));
     time.map(|time| time.load(Ordering::Relaxed))
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use profile::descriptor::Descriptor;
 
 use super::clock::{self, Scale};
+use super::coarse_clock;
 use super::errno;
 use super::own_time;
 use super::records::Region;
@@ -34,18 +35,42 @@ pub(crate) fn of_pair(scale: Scale) -> u64 {
     scale.to_ns((ticks + extra * PAIRS) * 1000) / PAIRS
 }
 
-/// As `of_pair`, of an instance that is passed over; 0, too, if none can be passed over now. This
-/// part of the instances is `without_end`: only their begin was reported.
-pub(crate) fn of_passed_pair(scale: Scale, without_end: f64) -> u64 {
+/// Instances that were not timed by the clock itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Untimed {
+    /// Passed over; begin and end were reported.
+    pub(crate) pairs: u64,
+    /// Passed over; only the begin was reported.
+    pub(crate) begins: u64,
+    /// Timed by the coarse clock.
+    pub(crate) coarse: u64,
+}
+
+/// As `of_pair`, of such an instance, in the mean over all of them. What can't be found out counts
+/// as 0.
+pub(crate) fn of_untimed_pair(scale: Scale, untimed: Untimed) -> u64 {
     static PAIRS_TICKS: OnceLock<Option<u64>> = OnceLock::new();
     static BEGINS_TICKS: OnceLock<Option<u64>> = OnceLock::new();
-    let ps = |known: &OnceLock<Option<u64>>, find: fn() -> Option<u64>| {
-        let ticks = known.get_or_init(find).unwrap_or(0);
-        (scale.to_ns(ticks * 1000) / PAIRS) as f64
+    static COARSE_TICKS: OnceLock<Option<u64>> = OnceLock::new();
+    let ps = |number: u64, known: &OnceLock<Option<u64>>, find: fn() -> Option<u64>| {
+        // Nobody needs the cost of what there was not.
+        let ticks = match number {
+            0 => 0,
+            _ => known.get_or_init(find).unwrap_or(0),
+        };
+        u128::from(scale.to_ns(ticks * 1000) / PAIRS) * u128::from(number)
     };
-    let pair = ps(&PAIRS_TICKS, ticks_of_passed::<true>);
-    let begin = ps(&BEGINS_TICKS, ticks_of_passed::<false>);
-    (pair * (1.0 - without_end) + begin * without_end) as u64
+    let Untimed {
+        pairs,
+        begins,
+        coarse,
+    } = untimed;
+    let sum = ps(pairs, &PAIRS_TICKS, ticks_of_passed::<true>)
+        + ps(begins, &BEGINS_TICKS, ticks_of_passed::<false>)
+        + ps(coarse, &COARSE_TICKS, || {
+            ticks_of_pairs_by(coarse_clock::now)
+        });
+    u64::try_from(sum / u128::from((pairs + begins + coarse).max(1))).unwrap_or(u64::MAX)
 }
 
 /// As `of_pair`, in ticks.
@@ -144,10 +169,15 @@ fn least_sum(time: impl Fn(u64) -> u64) -> u64 {
 }
 
 fn ticks_of_pairs() -> Option<u64> {
+    ticks_of_pairs_by(clock::now)
+}
+
+/// The cost of pairs of events whose times are taken from this clock, in ticks.
+fn ticks_of_pairs_by(now: impl Fn() -> u64 + Copy) -> Option<u64> {
     let (thread, region) = calibrated()?;
     Some(least(|| {
-        thread.on_event(Event::FlushEnter, region, clock::now);
-        thread.on_event(Event::FlushExit, region, clock::now);
+        thread.on_event(Event::FlushEnter, region, now);
+        thread.on_event(Event::FlushExit, region, now);
     }))
 }
 
@@ -226,7 +256,16 @@ mod tests {
     #[test]
     fn a_pair_costs_something() {
         assert!(of_pair(Scale::one()) > 0);
-        let costs = [0.0, 1.0].map(|without_end| of_passed_pair(Scale::one(), without_end));
-        assert!(costs[0] > 0 && costs[1] > 0, "{costs:?}");
+        let one = |pairs, begins, coarse| {
+            let untimed = Untimed {
+                pairs,
+                begins,
+                coarse,
+            };
+            of_untimed_pair(Scale::one(), untimed)
+        };
+        let costs = [one(1, 0, 0), one(0, 1, 0), one(0, 0, 1)];
+        assert!(costs.iter().all(|cost| *cost > 0), "{costs:?}");
+        assert_eq!(one(0, 0, 0), 0);
     }
 }

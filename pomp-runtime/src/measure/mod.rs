@@ -22,6 +22,7 @@ pub(crate) mod chunk_requests;
 pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod coarse_clock;
+pub(crate) mod coarse_times;
 pub(crate) mod collector;
 mod collector_counts;
 pub(crate) mod config;

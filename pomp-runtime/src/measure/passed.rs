@@ -53,28 +53,6 @@ pub(crate) fn pass_over_and_lend(region: Option<&'static Region>) -> Passes {
     }
 }
 
-/// Whether the begin of a task's execution is passed over. `find` gives the region of the
-/// execution.
-#[inline(always)]
-pub(crate) fn task_is_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
-    let knows_place = |thread: &'static Thread| thread.knows_place_for(find);
-    passes_over_by(true, knows_place, |thread| {
-        find().is_some_and(|execution| thread.passes_over_execution(execution))
-    })
-}
-
-/// As `task_is_passed_over`, for the end of the execution.
-#[inline(always)]
-pub(crate) fn end_of_task_is_passed_over(
-    find: impl FnOnce() -> Option<&'static Region> + Copy,
-) -> bool {
-    passes_over_by(
-        false,
-        |thread| thread.knows_place_for(find),
-        |thread| find().is_some_and(|execution| thread.passes_over_end_of_execution(execution)),
-    )
-}
-
 #[inline(always)]
 fn is_passed_over_by(
     event: Event,
@@ -131,7 +109,6 @@ const fn kind_to_pass_over(event: Event) -> Option<RegionKind> {
         Event::OrderedEnter | Event::OrderedBegin | Event::OrderedEnd | Event::OrderedExit => {
             RegionKind::Ordered
         }
-        Event::TaskCreateEnter | Event::TaskCreateExit => RegionKind::Task,
         Event::TaskyieldEnter | Event::TaskyieldExit => RegionKind::Taskyield,
         _ => return None,
     })
@@ -164,7 +141,16 @@ impl Thread {
     /// Finds the thread's place if instances of a region are passed over anywhere.
     #[inline(always)]
     pub(super) fn finds_place_for(&'static self, region: &'static Region) -> bool {
-        region.is_sampled() && self.find_place()
+        region.is_sampled() && self.passes_over_here(region) && self.find_place()
+    }
+
+    /// Whether an instance of a region is to be passed over at the thread's place.
+    #[inline(always)]
+    fn passes_over_here(&'static self, region: &'static Region) -> bool {
+        let place = self
+            .top()
+            .and_then(|top| Some(place_of(top.node()?, top.within())));
+        place.is_some_and(|place| self.sampler.has_left(region, place))
     }
 
     /// Handles an event of a construct on a thread that knows its place. True if there is no more
@@ -200,25 +186,6 @@ impl Thread {
             }
             _ => false,
         }
-    }
-
-    /// As `passes_over`, for the begin of a task's execution.
-    #[inline(always)]
-    pub(crate) fn passes_over_execution(&'static self, execution: &'static Region) -> bool {
-        match self.sampler.is_passing() {
-            true => self.sampler.passes_over_within_creation(execution),
-            false => self.passes_over_whole(execution, PseudoRegion::Main),
-        }
-    }
-
-    /// As `passes_over`, for the end of a task's execution.
-    #[inline(always)]
-    pub(crate) fn passes_over_end_of_execution(&'static self, execution: &'static Region) -> bool {
-        let is_open = self.sampler.open.is(execution);
-        if is_open {
-            self.sampler.ends_execution();
-        }
-        is_open
     }
 
     #[inline(always)]
@@ -289,9 +256,6 @@ impl Thread {
         if let Some(node) = sampler.open_node() {
             node.add_known_time(phase, ticks);
         }
-        if let Some(node) = sampler.outer_node() {
-            node.add_known_time(PseudoRegion::Main, ticks);
-        }
     }
 
     /// Has the next `number` instances of a region passed over, to calibrate the cost of that.
@@ -318,17 +282,13 @@ impl Thread {
     pub(super) fn put_on_stack(&'static self) {
         let sampler = &self.sampler;
         let phase = sampler.phase.load(Ordering::Relaxed);
-        let outer = sampler.outer_node();
         let open = sampler.open_node();
-        sampler.outer.set(None);
         sampler.open.set(None);
-        for (node, phase) in [(outer, PseudoRegion::Main as u8), (open, phase)] {
-            let frame = self.top().and_then(Frame::frame_above);
-            if let (Some(node), Some(frame)) = (node, frame) {
-                frame.begin(Role::Counted, node, 0);
-                frame.set_within(phase);
-                self.set_top(frame);
-            }
+        let frame = self.top().and_then(Frame::frame_above);
+        if let (Some(node), Some(frame)) = (open, frame) {
+            frame.begin(Role::Counted, node, 0);
+            frame.set_within(phase);
+            self.set_top(frame);
         }
     }
 }

@@ -88,7 +88,9 @@ pub(super) fn switch_off() {
 pub(super) fn switch_on() {
     let mut pauses = pauses();
     if let Some(last) = pauses.last_mut().filter(|last| last.end.is_none()) {
-        last.end = Some(clock::now());
+        let end = clock::now();
+        last.end = Some(end);
+        coarse_clock::begins_anew(end);
         // One more is over.
         MARK.fetch_sub(PAUSED - 1, Ordering::Release);
         state::resume();

@@ -3,8 +3,6 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
-use profile::region_kind::PseudoRegion;
-
 use super::lending::{Lending, Passing};
 use super::records::Region;
 use super::shared::{SharedRef, SharedU64};
@@ -23,10 +21,6 @@ pub(crate) struct Sampler {
     /// The construct that is passed over at the moment, if one is.
     pub(super) open: SharedRef<Region>,
     pub(super) phase: AtomicU8,
-    /// If the open instance is the execution of a task inside a task creation that is passed over,
-    /// too: the region of the creation, and the place of the creation.
-    pub(super) outer: SharedRef<Region>,
-    outer_place: SharedU64,
     random: SharedU64,
     /// How many entries are in use.
     pub(super) used: SharedU64,
@@ -131,8 +125,6 @@ impl Sampler {
             place: SharedU64::new(0),
             open: SharedRef::none(),
             phase: AtomicU8::new(0),
-            outer: SharedRef::none(),
-            outer_place: SharedU64::new(0),
             random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
             used: SharedU64::new(0),
             teams: SharedU64::new(0),
@@ -220,10 +212,10 @@ impl Sampler {
         self.entry(self.open.get()?, self.place.get()).node.get()
     }
 
-    /// The node of the task creation that is passed over, if the open instance is a task in it.
-    pub(super) fn outer_node(&self) -> Option<&'static Node> {
-        let place = self.outer_place.get();
-        self.entry(self.outer.get()?, place).node.get()
+    /// Whether an instance at a place is to be passed over.
+    #[inline(always)]
+    pub(super) fn has_left(&self, region: &'static Region, place: u64) -> bool {
+        self.entry(region, place).left_of(region, place).is_some()
     }
 
     /// Counts an instance at a place, if one is to be passed over there.
@@ -279,37 +271,6 @@ impl Sampler {
     fn take_all_back(&self) {
         while let Some(record) = self.lending.first_lent() {
             self.take_back_record(record);
-        }
-    }
-
-    /// The execution of a task begins. Passes it over if it is inside a task creation that is
-    /// passed over, and if it is to be passed over itself. Returns whether that is so.
-    pub(super) fn passes_over_within_creation(&self, execution: &'static Region) -> bool {
-        let Some(creation) = self.open.get().filter(|open| open.kind.is_task_creation()) else {
-            return false;
-        };
-        let Some(node) = self.open_node() else {
-            return false;
-        };
-        let place = place_of(node, PseudoRegion::Main as u8);
-        let is_passed_over = self.outer.get().is_none() && self.counts_at(execution, place);
-        if is_passed_over {
-            self.outer_place.set(self.place.get());
-            self.outer.set(Some(creation));
-            self.place.set(place);
-            self.open.set(Some(execution));
-        }
-        is_passed_over
-    }
-
-    /// The open instance, the execution of a task, ends.
-    #[inline(always)]
-    pub(super) fn ends_execution(&self) {
-        let outer = self.outer.get();
-        self.open.set(outer);
-        if outer.is_some() {
-            self.place.set(self.outer_place.get());
-            self.outer.set(None);
         }
     }
 

@@ -21,7 +21,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::region_kind::PseudoRegion;
 
 use super::records::Frame;
 use super::records::frame::Role;
@@ -65,6 +65,12 @@ fn is_on() -> bool {
     BUDGET.load(Ordering::Relaxed) != 0
 }
 
+/// Whether timing instances that come at this `interval` in ticks costs more than the budget.
+pub(super) fn exceeds_budget(interval: u64) -> bool {
+    let budget = BUDGET.load(Ordering::Relaxed);
+    budget != 0 && cost_of_pair() as f64 * WHOLE > budget as f64 * interval as f64
+}
+
 /// The cost of timing an instance that has one pair of events, in ticks.
 pub(super) fn cost_of_pair() -> u64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
@@ -74,7 +80,8 @@ pub(super) fn cost_of_pair() -> u64 {
 /// Samples a node from now on if it is hot and small. Called now and then.
 #[inline]
 pub(crate) fn consider(node: &'static Node) {
-    if !is_on() || node.is_special() || !holds_at_most_leaf_tasks(node) {
+    let is_special = node.is_special() || node.coarse_times().is_some();
+    if !is_on() || is_special || !node.is_leaf() {
         return;
     }
     let seq = node.span(PseudoRegion::Seq);
@@ -85,20 +92,6 @@ pub(crate) fn consider(node: &'static Node) {
     if main.count.get() >= MANY {
         consider_hot(node, main.count.get(), main.ticks.get());
     }
-}
-
-/// Whether no other region is entered in a node. One exception: a task creation may execute tasks
-/// at once in which no region is entered.
-fn holds_at_most_leaf_tasks(node: &'static Node) -> bool {
-    let is_short_task = |child: &Node| {
-        let region = child.region();
-        child.is_leaf() && region.is_some_and(|region| region.kind == RegionKind::TaskExec)
-    };
-    node.is_leaf()
-        || node
-            .region()
-            .is_some_and(|region| region.kind.is_task_creation())
-            && node.children().all(is_short_task)
 }
 
 /// Has the members of a region's teams passed over if the teams are short. Not if the loop requests
@@ -139,7 +132,7 @@ pub(super) fn teams_to_pass_over(
 fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
     if !node
         .region()
-        .is_some_and(|region| region.kind.may_be_sampled())
+        .is_some_and(|region| region.kind.may_be_passed_over())
         || ticks / count > LONG * cost_of_pair()
     {
         return;

@@ -12,6 +12,7 @@ use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::attention;
+use super::coarse_times;
 use super::collector;
 use super::counters;
 use super::records::Frame;
@@ -21,10 +22,12 @@ use super::records::frame::Role;
 use super::thread::Thread;
 use super::{sampling, untimed};
 
-/// Considers whether a node is to be recorded with less effort from now on.
-fn consider(node: &'static Node) {
+/// Considers whether a node is to be recorded with less effort from now on. The thread's instances
+/// come at this `interval` in ticks.
+fn consider(node: &'static Node, interval: u64) {
     untimed::consider(node);
     sampling::consider(node);
+    coarse_times::consider(node, interval);
 }
 
 impl Thread {
@@ -104,7 +107,7 @@ impl Thread {
         match action {
             Action::Open(phase) => self.open(region, phase, now),
             Action::SwitchPhase(phase) => self.switch_phase(region, phase, now()),
-            Action::Close => self.close(region, now()),
+            Action::Close => self.close(region, now),
             Action::OpenWork => match self.combined_member(region) {
                 Some(frame) => {
                     let at = frame.begin_of_work().unwrap_or_else(now);
@@ -146,7 +149,7 @@ impl Thread {
         if counters::are_on() {
             self.start_counters(frame);
         }
-        let start = now();
+        let start = node.time_of_begin(now);
         self.trace_enter(frame, node, phase, start);
         frame.begin(role, node, start);
         frame.start_phase(phase, start);
@@ -244,17 +247,20 @@ impl Thread {
 
     /// Closes a construct.
     #[inline(always)]
-    fn close(&'static self, region: &'static Region, at: u64) {
+    fn close(&'static self, region: &'static Region, now: impl Fn() -> u64) {
         match self.top() {
-            Some(top) if top.is(Role::Construct, region) => self.close_construct(top, at),
-            _ => self.close_outer(region, at),
+            Some(top) if top.is(Role::Construct, region) => {
+                self.close_construct(top, top.time_of_end(now));
+            }
+            _ => self.close_outer(region, &now),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn close_outer(&'static self, region: &'static Region, at: u64) {
+    fn close_outer(&'static self, region: &'static Region, now: &dyn Fn() -> u64) {
         let deep = self.top().filter(|top| top.is(Role::Recursive, region));
+        let at = deep.map_or_else(now, |deep| deep.time_of_end(now));
         if let Some(frame) = deep.or_else(|| self.uncover(region, false, at)) {
             self.close_any_construct(frame, at);
         }
@@ -323,7 +329,10 @@ impl Thread {
     #[inline(always)]
     pub(super) fn add_instance(&self, node: &'static Node, ticks: u64) {
         node.span(PseudoRegion::Main).add(ticks);
-        self.add_to_log(node, ticks);
+        match node.coarse_times() {
+            None => self.add_to_log(node, ticks),
+            Some(times) => node.add_coarse_instance(times, ticks),
+        }
     }
 
     /// Adds the time of one instance to be sorted later.

@@ -84,10 +84,10 @@ impl Thread {
 }
 
 impl Frame {
-    fn is_task(&self) -> bool {
-        self.role().is_timed_construct()
-            && self
-                .region()
-                .is_some_and(|region| region.kind.is_task_execution())
+    /// Whether it is the execution of a task that is timed.
+    #[inline(always)]
+    pub(super) fn is_task(&self) -> bool {
+        let region = || self.node()?.region();
+        self.is_timed_construct() && region().is_some_and(|region| region.kind.is_task_execution())
     }
 }

@@ -6,6 +6,7 @@ use profile::region_kind::PseudoRegion;
 use super::snapshot::Snapshot;
 use crate::measure::calls::hash::Map;
 use crate::measure::records::Node;
+use crate::measure::records::distribution::Distribution;
 use crate::measure::records::node::{Origin, pseudo_region};
 use crate::measure::thread::Thread;
 
@@ -63,6 +64,24 @@ impl Snapshot {
             }
             let instances = self.more_instances.entry(index).or_default();
             instances.add_many(bounded / rest, rest);
+        }
+    }
+
+    /// Instances that were timed by the coarse clock count as equally long, unless one was long.
+    pub(super) fn settle_coarse_times(&mut self) {
+        for index in self.coarse.clone() {
+            let Some(times) = self.nodes[index].coarse_times() else {
+                continue;
+            };
+            let mut known = Distribution::default();
+            self.add_instances_to(&mut known, index);
+            let total = self.totals(index)[MAIN];
+            let coarse = total.count.saturating_sub(known.longer_than(0));
+            let ticks = total.ticks.saturating_sub(times.others().ticks);
+            if let Some(mean) = ticks.checked_div(coarse) {
+                let instances = self.more_instances.entry(index).or_default();
+                instances.add_many(mean, coarse);
+            }
         }
     }
 

@@ -13,6 +13,7 @@ use profile::region_kind::PseudoRegion;
 use crate::measure::calls::hash::Map;
 use crate::measure::calls::totals::{Recorded, Total, Totals};
 use crate::measure::clock::Scale;
+use crate::measure::cost::Untimed;
 use crate::measure::open_frames::open_frames;
 use crate::measure::records::Frame;
 use crate::measure::records::Node;
@@ -22,7 +23,7 @@ use crate::measure::records::frame::Role;
 use crate::measure::records::node::{Origin, pseudo_region};
 use crate::measure::records::waits::NodeWaits;
 use crate::measure::thread::Thread;
-use crate::measure::{active, counters, counting, pause};
+use crate::measure::{active, coarse_clock, counters, counting, pause};
 
 const EXIT: usize = PseudoRegion::Exit as usize;
 const IBARR: usize = PseudoRegion::Ibarr as usize;
@@ -81,6 +82,8 @@ pub(crate) struct Snapshot {
     /// The nodes of which only some instances were timed, and how many instances came after the
     /// last one.
     pub(super) samples: Map<usize, u64>,
+    /// The nodes whose instances were timed by the coarse clock.
+    pub(super) coarse: Vec<usize>,
     /// Per member root: by how many ticks teams took longer in which the member was timed.
     costs: Map<usize, u64>,
     /// The entries into recursions that go on at a node above, in the order of nodes.
@@ -137,6 +140,7 @@ impl Snapshot {
         snapshot.settle_samples();
         snapshot.settle_exits();
         snapshot.settle_passed_members();
+        snapshot.settle_coarse_times();
         snapshot.settle_recursion();
         snapshot
     }
@@ -174,6 +178,9 @@ impl Snapshot {
             self.recursions.push(index);
         } else if node.is_special() {
             self.throttled.push(node);
+        }
+        if node.coarse_times().is_some() {
+            self.coarse.push(index);
         }
         if let Some(waits) = node.known_waits() {
             self.waits.push((index, waits));
@@ -319,6 +326,14 @@ impl Snapshot {
 
     /// How good the times of a node are, if only some instances were timed.
     pub(super) fn estimate(&self, index: usize, scale: Scale) -> Option<Estimate> {
+        let total = self.totals(index)[MAIN];
+        if let Some(times) = self.nodes[index].coarse_times() {
+            return Some(Estimate {
+                timed: times.others().count,
+                error_ns: scale.to_ns(coarse_clock::error_of(total.ticks)),
+                cost_ns: 0,
+            });
+        }
         let rest = *self.samples.get(&index)?;
         let sample = self.nodes[index].sample()?;
         if let Origin::Member(_) = self.nodes[index].place() {
@@ -328,8 +343,7 @@ impl Snapshot {
                 cost_ns: scale.to_ns(self.costs.get(&index).copied().unwrap_or(0)),
             });
         }
-        let count = self.totals(index)[MAIN].count;
-        (sample.timed() < count).then(|| Estimate {
+        (sample.timed() < total.count).then(|| Estimate {
             timed: sample.timed(),
             error_ns: scale.to_ns(sample.of_passed(self.nodes[index], rest).error),
             cost_ns: 0,
@@ -355,9 +369,9 @@ impl Snapshot {
         }
     }
 
-    /// The part of the instances that were passed over whose end was not reported.
-    pub(crate) fn part_without_end(&self) -> f64 {
-        let (mut all, mut without) = (0, 0);
+    /// How many instances were not timed by the clock itself, by what they cost.
+    pub(crate) fn untimed(&self) -> Untimed {
+        let mut untimed = Untimed::default();
         for index in self.samples.keys().copied() {
             let Some(sample) = self.nodes[index].sample() else {
                 continue;
@@ -366,10 +380,18 @@ impl Snapshot {
                 .count
                 .saturating_sub(sample.timed());
             let region = self.nodes[index].region();
-            all += passed;
-            without += passed * u64::from(region.is_some_and(Region::reports_begin_only));
+            match region.is_some_and(Region::reports_begin_only) {
+                true => untimed.begins += passed,
+                false => untimed.pairs += passed,
+            }
         }
-        without as f64 / all.max(1) as f64
+        for index in self.coarse.iter().copied() {
+            let others = self.nodes[index]
+                .coarse_times()
+                .map_or(0, |of| of.others().count);
+            untimed.coarse += self.totals(index)[MAIN].count.saturating_sub(others);
+        }
+        untimed
     }
 
     /// The nodes of which only some instances were timed.
@@ -377,6 +399,7 @@ impl Snapshot {
         let sampled = self
             .samples
             .keys()
+            .chain(&self.coarse)
             .filter(|index| self.estimate(**index, Scale::one()).is_some());
         sampled.map(|index| self.nodes[*index])
     }
@@ -451,23 +474,27 @@ impl Snapshot {
                 continue;
             };
             let within = self.totals(index)[MAIN].ticks;
-            let twice = Total {
-                count: 0,
-                ticks: within.wrapping_neg(),
-            };
             let mut node = entry;
             while !std::ptr::eq(node, around) {
                 let (Origin::Within(part), Some(parent)) = (node.place(), node.parent()) else {
                     break;
                 };
                 node = parent;
-                if let Some(totals) = self.additions(Some(node)) {
-                    totals[MAIN].join(twice);
-                    if part != PseudoRegion::Main {
-                        totals[part as usize].join(twice);
-                    }
+                self.take_out(node, MAIN, within);
+                if part != PseudoRegion::Main {
+                    self.take_out(node, part as usize, within);
                 }
             }
+        }
+    }
+
+    /// Takes ticks out of a part of a node, as far as it has as many. It may have fewer if only
+    /// what happened inside it was timed by the coarse clock.
+    fn take_out(&mut self, node: &'static Node, part: usize, ticks: u64) {
+        if let Some(index) = self.find(node) {
+            let ticks = ticks.min(self.totals(index)[part].ticks);
+            let additions = self.additions.entry(index).or_default();
+            additions[part].ticks = additions[part].ticks.wrapping_sub(ticks);
         }
     }
 

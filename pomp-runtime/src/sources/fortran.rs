@@ -18,7 +18,8 @@ use super::pomp::{
 use super::spelling::subroutine;
 use crate::measure::annotations;
 use crate::measure::clock::now;
-use crate::measure::passed::{end_of_task_is_passed_over, is_passed_over};
+use crate::measure::coarse_times;
+use crate::measure::passed::is_passed_over;
 use crate::measure::passed_members;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
@@ -43,8 +44,10 @@ macro_rules! probes {
             let find = || literal.known_region();
             if const { is_work(Event::$event) } && passed_members::is_passed_over(find)
                 || is_passed_over(Event::$event, find)
-                || const { matches!(Event::$event, Event::TaskEnd) }
-                    && end_of_task_is_passed_over(|| find()?.known_execution())
+                || coarse_times::is_recorded(Event::$event, || match Event::$event {
+                    Event::TaskEnd => find()?.known_execution(),
+                    _ => find(),
+                })
             {
             } else if const { is_short(Event::$event) } {
                 event_at(literal, |thread, region| on_event(Event::$event, thread, region));

@@ -15,10 +15,10 @@ use super::descriptor::OmpRegDescr;
 use super::regions::region_of;
 use super::tables::{RompRegion, register_table};
 use crate::measure::clock::{now, now_in_order};
+use crate::measure::coarse_times;
 use crate::measure::lending::Passing;
 use crate::measure::passed::{
-    end_of_task_is_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,
-    pass_over_and_lend, task_is_passed_over,
+    is_passed_over, is_passed_over_at_once, may_be_passed_over, pass_over_and_lend,
 };
 use crate::measure::records::Region;
 use crate::measure::records::TeamPath;
@@ -52,10 +52,13 @@ macro_rules! probes {
             }
             // SAFETY: as the caller promises.
             unsafe {
-                if const { is_work(EVENT) }
-                    && passed_members::is_passed_over(|| descriptor.as_ref()?.known_region())
-                    || const { matches!(EVENT, Event::TaskEnd) }
-                        && end_of_task_is_passed_over(|| known_execution(descriptor))
+                if const { coarse_times::may_be_coarse(EVENT) }
+                    && coarse_times::is_recorded(EVENT, || match EVENT {
+                        Event::TaskEnd => known_execution(descriptor),
+                        _ => descriptor.as_ref()?.known_region(),
+                    })
+                    || const { is_work(EVENT) }
+                        && passed_members::is_passed_over(|| descriptor.as_ref()?.known_region())
                 {
                 } else if !const { may_be_passed_over(EVENT) } {
                     event(descriptor, |thread, region| on_event(EVENT, thread, region));
@@ -148,6 +151,7 @@ macro_rules! begins_of_momentary {
                     return 0;
                 }
                 Passes::Lends(_) | Passes::Once => return 0,
+                Passes::No if coarse_times::is_recorded(Event::$event, || region) => return 1,
                 Passes::No => {}
             }
             // SAFETY: as the caller promises.
@@ -196,9 +200,10 @@ pub(super) fn begin_execution(
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
     created: u64,
 ) {
-    if !task_is_passed_over(|| known()?.known_execution()) {
+    let stack = stack_here();
+    if !coarse_times::opens_execution(|| known()?.known_execution(), stack) {
         event_of(find, |thread, region| {
-            begin_created_task(thread, region, created)
+            begin_task_at(thread, region, created, stack)
         });
     }
 }
@@ -209,7 +214,7 @@ pub(super) fn create(
     known: impl FnOnce() -> Option<&'static Region> + Copy,
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
 ) -> u64 {
-    match is_passed_over(Event::TaskCreateEnter, known) {
+    match coarse_times::is_recorded(Event::TaskCreateEnter, known) {
         true => 0,
         false => event_of(find, create_task).unwrap_or(0),
     }
@@ -241,7 +246,7 @@ unsafe extern "C-unwind" fn POMP_Task_execute(descriptor: *const OmpRegDescr, ta
 
 #[inline(always)]
 pub(super) fn begin_task(thread: &'static Thread, task: &'static Region) {
-    begin_created_task(thread, task, 0);
+    begin_task_at(thread, task, 0, stack_here());
 }
 
 /// A task is created. Gives its label in the trace, or 0.
@@ -251,10 +256,21 @@ fn create_task(thread: &'static Thread, region: &'static Region) -> u64 {
     thread.trace_create()
 }
 
+/// An address on the machine's stack, in the caller's frame.
 #[inline(always)]
-pub(super) fn begin_created_task(thread: &'static Thread, task: &'static Region, created: u64) {
-    let here = 0u8;
-    let stack = std::hint::black_box(&raw const here).addr() as u64;
+pub(super) fn stack_here() -> u64 {
+    let here = 0_u8;
+    std::hint::black_box(&raw const here).addr() as u64
+}
+
+/// A task starts to be executed, at this address on the machine's stack.
+#[inline(always)]
+pub(super) fn begin_task_at(
+    thread: &'static Thread,
+    task: &'static Region,
+    created: u64,
+    stack: u64,
+) {
     if let Some(execution) = task.execution() {
         thread.begin_task(execution, stack, created, now);
     }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::boundary::event_of;
 use super::own;
 use super::pomp::{begin_execution, on_event};
+use crate::measure::coarse_times;
 use crate::measure::errno;
-use crate::measure::passed::end_of_task_is_passed_over;
 use crate::measure::records::Region;
 use crate::measure::records::region;
 use crate::measure::shared::{SharedRef, leak};
@@ -139,7 +139,7 @@ unsafe extern "C-unwind" fn run(first: usize, second: usize, place: usize) -> c_
         function(first, second)
     };
     own::leave(around);
-    if !end_of_task_is_passed_over(|| region.known_execution()) {
+    if !coarse_times::is_recorded(Event::TaskEnd, || region.known_execution()) {
         event_of(
             |_| region.execution(),
             |thread, region| on_event(Event::TaskEnd, thread, region),

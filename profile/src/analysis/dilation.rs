@@ -69,9 +69,7 @@ impl RegionDilation {
     /// A sentence that says how to measure the region, which is of this kind, at less cost;
     /// none if there is no way.
     pub(crate) fn cheaper(&self, kind: RegionKind) -> Option<String> {
-        // Whether tasks are sampled also depends on the constructs entered in them.
-        let is_task = kind.group() == RegionKind::Task.group();
-        if kind.may_be_sampled() && !is_task && self.passed_pairs == 0 {
+        if kind.may_be_sampled() && self.passed_pairs == 0 {
             return Some(
                 "All executions were timed. Without ROMP_BUDGET=none, ROMP_TRACE and \
                  ROMP_COUNTERS only a sample is, which costs less."

@@ -53,6 +53,9 @@ pub(crate) struct TreeNode<'p> {
     maybe_tasks: Vec<(usize, u64)>,
     /// Whether it is a construct whose sections were not seen.
     pub(super) hides_sections: bool,
+    /// Whether it is an atomic construct whose expression calls functions with constructs in them.
+    /// Its time is mostly that of the functions.
+    calls_functions: bool,
     /// The sums over the nodes below, for each row's thread. Empty for nodes without children,
     /// to save memory: most nodes have none, and most rows belong to them.
     nested: Vec<Nested>,
@@ -105,7 +108,8 @@ impl<'p> TreeNode<'p> {
 
     /// The time that a thread lost here to one of the construct's costs.
     pub(super) fn lost(&self, cost: &Cost, measures: &Measures<'_>) -> u64 {
-        match self.creators_of_hidden_tasks.contains(&measures.row.thread) {
+        let creates_tasks = self.creators_of_hidden_tasks.contains(&measures.row.thread);
+        match creates_tasks || self.calls_functions {
             true => 0,
             false => cost.quantity.inclusive(measures),
         }
@@ -205,6 +209,7 @@ impl<'p> Tree<'p> {
         };
         tree.link(profile);
         tree.mark_recursion(profile.regions.len());
+        tree.mark_calls(profile.regions.len());
         tree
     }
 
@@ -273,6 +278,7 @@ impl<'p> Tree<'p> {
             creators_of_hidden_tasks: Vec::new(),
             maybe_tasks: Vec::new(),
             hides_sections: false,
+            calls_functions: false,
             nested: Vec::new(),
         });
         here
@@ -306,6 +312,21 @@ impl<'p> Tree<'p> {
                     steps.extend(node.children.iter().map(|&child| Step::Enter(child)));
                 }
             }
+        }
+    }
+
+    /// Marks atomic constructs whose expressions call functions.
+    fn mark_calls(&mut self, regions: usize) {
+        let mut calls = vec![false; regions];
+        for node in self
+            .nodes
+            .iter()
+            .filter(|node| node.kind == RegionKind::Atomic)
+        {
+            calls[node.region] |= !node.children.is_empty();
+        }
+        for node in &mut self.nodes {
+            node.calls_functions = calls[node.region];
         }
     }
 

@@ -8,6 +8,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::measure::clock;
 use crate::measure::records::Node;
 use crate::measure::shared::{SharedRef, SharedU64};
 
@@ -25,13 +26,20 @@ struct Entry {
 #[derive(Debug)]
 pub(crate) struct Log {
     used: AtomicUsize,
+    /// When entries were sorted last, in ticks.
+    sorted: SharedU64,
     entries: [Entry; ENTRIES],
 }
+
+/// Called now and then for a node that got instances, with the mean time from one instance of the
+/// thread to the next, in ticks.
+type Consider = fn(&'static Node, u64);
 
 impl Log {
     pub(crate) const fn new() -> Self {
         Self {
             used: AtomicUsize::new(0),
+            sorted: SharedU64::new(0),
             entries: [const {
                 Entry {
                     node: SharedRef::none(),
@@ -41,9 +49,9 @@ impl Log {
         }
     }
 
-    /// Adds an instance. `consider` is called now and then for nodes that got some.
+    /// Adds an instance.
     #[inline(always)]
-    pub(crate) fn add(&self, node: &'static Node, ticks: u64, consider: fn(&'static Node)) {
+    pub(crate) fn add(&self, node: &'static Node, ticks: u64, consider: Consider) {
         let used = self.used.load(Ordering::Relaxed);
         match self.entries.get(used) {
             Some(entry) => {
@@ -56,10 +64,13 @@ impl Log {
     }
 
     #[inline(never)]
-    fn sort_and_add(&self, node: &'static Node, ticks: u64, consider: fn(&'static Node)) {
+    fn sort_and_add(&self, node: &'static Node, ticks: u64, consider: Consider) {
+        let now = clock::now();
+        let interval = now.wrapping_sub(self.sorted.get()) / ENTRIES as u64;
+        self.sorted.set(now);
         for (node, ticks) in self.entries() {
             node.instances.add(ticks);
-            consider(node);
+            consider(node, interval);
         }
         self.used.store(0, Ordering::Relaxed);
         node.instances.add(ticks);

@@ -76,6 +76,25 @@ impl CallTree {
         }
     }
 
+    /// As `child`, if it is the last one or the one after it.
+    #[inline(always)]
+    pub(crate) fn known_child(
+        &self,
+        parent: &'static Node,
+        region: &'static Region,
+        within: u8,
+    ) -> Option<&'static Node> {
+        let last = parent.last_child.get()?;
+        if last.matches(region, within) {
+            return Some(last);
+        }
+        let next = last
+            .next_in_ring()
+            .filter(|next| next.matches(region, within))?;
+        parent.last_child.set(Some(next));
+        Some(next)
+    }
+
     /// Looks through the ring, from the child after the last one: programs
     /// visit the same regions in the same order again and again.
     #[inline(never)]

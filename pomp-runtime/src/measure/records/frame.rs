@@ -59,11 +59,6 @@ impl Role {
     pub(crate) fn is_member(self) -> bool {
         matches!(self, Self::Member | Self::Ended)
     }
-
-    /// Whether it is a construct that is timed.
-    pub(crate) fn is_timed_construct(self) -> bool {
-        matches!(self, Self::Construct | Self::Recursive)
-    }
 }
 
 impl Untimed {
@@ -193,6 +188,19 @@ impl Frame {
             8 => Role::Counted,
             _ => Role::Base,
         }
+    }
+
+    /// Whether it is a construct that is timed.
+    #[inline(always)]
+    pub(in crate::measure) fn is_timed_construct(&self) -> bool {
+        let role = self.role.load(Ordering::Relaxed);
+        role == Role::Construct as u8 || role == Role::Recursive as u8
+    }
+
+    /// Whether what begins and ends in it changes nothing in this frame itself.
+    #[inline(always)]
+    pub(in crate::measure) fn may_be_around_coarse(&self) -> bool {
+        self.is_timed_construct() || self.role.load(Ordering::Relaxed) == Role::Member as u8
     }
 
     #[inline(always)]

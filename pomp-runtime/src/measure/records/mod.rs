@@ -58,6 +58,8 @@ pub(crate) struct Region {
     reports_begin_only: AtomicBool,
     /// Whether instances of it may be passed over somewhere.
     is_sampled: AtomicBool,
+    /// Whether instances of it are timed by the coarse clock somewhere.
+    is_coarse: AtomicBool,
 }
 
 /// A node of the call-path tree. The owner writes; others read at the end.
@@ -89,6 +91,8 @@ pub(crate) struct Node {
     pub(crate) passed_teams: SharedRef<PassedTeams>,
     /// The sample, if only some of its instances are timed.
     sample: SharedRef<Sample>,
+    /// If the times of its instances are taken from the coarse clock: what there was before.
+    coarse: SharedRef<CoarseTimes>,
     /// The values of the counters in its instances, if there are counters.
     pub(crate) counters: SharedRef<counters::Values>,
     /// Of a loop: requests for the next chunk, with their time; both estimated.
@@ -98,6 +102,14 @@ pub(crate) struct Node {
     spans: [Span; PseudoRegion::COUNT],
     /// The distribution of the times of `main`; of a fork node, that of `seq`.
     pub(crate) instances: Instances,
+}
+
+/// Of a node whose instances are timed by the coarse clock: the instances that were timed by the
+/// clock itself before, and the later ones that were long.
+#[derive(Debug, Default)]
+pub(crate) struct CoarseTimes {
+    pub(crate) before: Span,
+    pub(crate) long: Span,
 }
 
 /// The record of a fork node whose teams may be passed over.

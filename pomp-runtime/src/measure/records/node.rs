@@ -18,7 +18,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::span::Span;
 use super::waits::NodeWaits;
-use super::{Node, Region};
+use super::{CoarseTimes, Node, Region};
 use crate::measure::sample::Sample;
 use crate::measure::shared::leak;
 
@@ -116,6 +116,17 @@ impl Node {
 
     pub(crate) fn sample(&self) -> Option<&'static Sample> {
         self.sample.get()
+    }
+
+    /// From now on the times of its instances are taken from the coarse clock.
+    pub(crate) fn set_coarse_times(&self, times: &'static CoarseTimes) {
+        self.coarse.set(Some(times));
+    }
+
+    /// The record of instances that are timed by the coarse clock, if they are.
+    #[inline(always)]
+    pub(crate) fn coarse_times(&self) -> Option<&'static CoarseTimes> {
+        self.coarse.get()
     }
 
     /// The pseudo-regions that each instance has, if its region may be sampled.
@@ -259,6 +270,12 @@ impl Node {
     #[inline(always)]
     pub(in crate::measure) fn matches(&self, region: &'static Region, within: u8) -> bool {
         self.region.is(region) && self.within.load(Ordering::Relaxed) == within
+    }
+
+    /// The next child of the same parent.
+    #[inline(always)]
+    pub(in crate::measure) fn next_in_ring(&self) -> Option<&'static Node> {
+        self.next.get()
     }
 
     /// The key by which it is found.

@@ -64,6 +64,17 @@ impl Region {
         self.is_sampled.store(true, Ordering::Relaxed);
     }
 
+    /// Whether instances of it are timed by the coarse clock somewhere.
+    #[inline(always)]
+    pub(in crate::measure) fn is_coarse(&self) -> bool {
+        self.is_coarse.load(Ordering::Relaxed)
+    }
+
+    /// From now on instances of it may be timed by the coarse clock.
+    pub(in crate::measure) fn set_coarse(&self) {
+        self.is_coarse.store(true, Ordering::Relaxed);
+    }
+
     /// If an instance is passed over, only its begin is reported.
     #[inline(always)]
     pub(crate) fn set_reports_begin_only(&self) {
@@ -283,6 +294,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         holds_others: AtomicBool::new(false),
         reports_begin_only: AtomicBool::new(false),
         is_sampled: AtomicBool::new(false),
+        is_coarse: AtomicBool::new(false),
     })
 }
 

@@ -1,87 +1,180 @@
-//! Small tasks that their creation executes at once, of which some are passed over.
+//! Small tasks that create tasks, whose times are taken from the coarse clock.
 
-use super::sampling::{MANY, event, row, sampled_thread};
+use super::sampling::{MANY, row, sampled_thread};
 use super::*;
+use crate::measure::{clock, coarse_clock};
 use Event::*;
 
-/// A task that its creation executes at once, for `work` ticks; and what happens in it.
-fn task(t: &'static Thread, task: &'static Region, at: u64, work: u64, within: impl FnOnce()) {
-    let execution = task.execution().unwrap();
-    event(t, TaskCreateEnter, task, at);
-    if !t.knows_place_for(|| Some(execution)) || !t.passes_over_execution(execution) {
-        t.enter(|t| t.begin_task(execution, 1, 0, || at + 2));
+/// Steps of the coarse clock. They are so long that the real clock never overtakes them.
+const STEP: u64 = 1 << 40;
+/// Ticks from one event to the next, in the mean.
+const EVENT: u64 = STEP / 1000;
+
+/// A thread that executes tasks, and its time.
+struct Play {
+    t: &'static Thread,
+    at: u64,
+    random: u64,
+    next_step: u64,
+    /// How many events took the quick way.
+    at_once: u64,
+    /// The ticks between the two last events are added up here.
+    between: u64,
+}
+
+impl Play {
+    fn new(t: &'static Thread) -> Self {
+        let at = clock::now();
+        coarse_clock::advance(at);
+        Self {
+            t,
+            at,
+            random: 88172645463325252,
+            next_step: at + STEP,
+            at_once: 0,
+            between: 0,
+        }
     }
-    within();
-    if !t.knows_place_for(|| Some(execution)) || !t.passes_over_end_of_execution(execution) {
-        t.enter(|t| t.end_task(execution, || at + 2 + work));
+
+    /// Time goes on by a random number of ticks.
+    fn passes(&mut self) {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.between = self.random % (2 * EVENT);
+        self.at += self.between;
+        while self.next_step <= self.at {
+            coarse_clock::advance(self.next_step);
+            self.next_step += STEP;
+        }
     }
-    event(t, TaskCreateExit, task, at + 4 + work);
+
+    fn on(&mut self, event: Event, region: &'static Region) {
+        self.passes();
+        let (t, at) = (self.t, self.at);
+        match region.is_coarse() && t.records_at_once(event, region) {
+            true => self.at_once += 1,
+            false => t.enter(|t| t.on(event, region, at)).unwrap(),
+        }
+    }
+
+    fn begins(&mut self, task: &'static Region, depth: u64) {
+        self.passes();
+        let (t, at, execution) = (self.t, self.at, task.execution().unwrap());
+        match execution.is_coarse() && t.begins_execution_at_once(execution, 1000 - depth) {
+            true => self.at_once += 1,
+            false => t.enter(|t| t.begins_task(task, depth, at)).unwrap(),
+        }
+    }
+
+    /// Creates a task that is executed at once, creates two others unless it is `depth` levels
+    /// deep, and waits. Adds up the ticks of the wait.
+    fn task(&mut self, regions: [&'static Region; 2], depth: u64, waited: &mut u64) {
+        let [task, taskwait] = regions;
+        self.on(TaskCreateEnter, task);
+        self.begins(task, 100 - depth);
+        if depth > 0 {
+            self.task(regions, depth - 1, waited);
+            self.task(regions, depth - 1, waited);
+            self.on(TaskwaitEnter, taskwait);
+            self.on(TaskwaitExit, taskwait);
+            *waited += self.between;
+        }
+        self.on(TaskEnd, task.execution().unwrap());
+        self.on(TaskCreateExit, task);
+    }
 }
 
 #[test]
-fn a_task_is_passed_over_with_the_creation_that_executes_it() {
+fn counts_of_tasks_that_create_tasks_are_exact_and_times_are_near() {
     let t = sampled_thread();
-    let (create, user) = (region("task", 1), region("userRegion", 2));
-    let (mut at, mut worked) = (10, 0);
-    for number in 0..MANY as u64 {
-        // In the second half one in a thousand is much longer, and something happens in it.
-        let is_long = number % 1000 == 999 && number > MANY as u64 / 2;
-        let work = if is_long { 5000 } else { 1 + number % 7 };
-        task(t, create, at, work, || {
-            if is_long {
-                event(t, UserBegin, user, at + 4);
-                event(t, UserEnd, user, at + 5000);
-            }
-        });
-        worked += work;
-        at += 6 + work;
+    let regions = [region("task", 1), region("taskwait", 2)];
+    let mut play = Play::new(t);
+    let begin = play.at;
+    let mut waited = 0;
+    // Depth 7: 255 tasks and 127 waits each.
+    let times = MANY as u64 / 255;
+    for _ in 0..times {
+        play.task(regions, 7, &mut waited);
     }
-    let execution = create.execution().unwrap();
-    let profile = profile_at(at, &[t], &[create, execution, user]);
-    let [created, executed, inner] = ["task", "taskexec", "userRegion"].map(|it| row(&profile, it));
+    let execution = regions[0].execution().unwrap();
+    let profile = profile_at(play.at, &[t], &[regions[0], execution, regions[1]]);
+    let [created, executed, waits] = ["task", "taskexec", "taskwait"].map(|it| row(&profile, it));
     assert_eq!(
         (created.main.count, executed.main.count),
-        (MANY as u64, MANY as u64)
+        (255 * times, 255 * times)
     );
-    assert_eq!(
-        (inner.main.count, inner.main.ns),
-        (MANY as u64 / 2000, 4996 * MANY as u64 / 2000)
-    );
-    let (of_creation, of_execution) = (created.estimate().unwrap(), executed.estimate().unwrap());
-    assert!(of_creation.timed < MANY as u64 / 2, "{of_creation:?}");
-    // The time of long parts of a creation is known, and makes its estimate no worse.
-    assert!(
-        of_creation.error_ns < MANY as u64 * 2 / 5,
-        "{of_creation:?}"
-    );
-    let off = executed.main.ns.abs_diff(worked);
-    assert!(off <= 3 * of_execution.error_ns, "{off} {of_execution:?}");
-    // Two ticks before the task and two behind it are the creation's own.
-    let off = created.main.ns.abs_diff(worked + 4 * MANY as u64);
-    assert!(
-        off <= 3 * (of_creation.error_ns + of_execution.error_ns),
-        "{off} {of_creation:?}"
-    );
+    assert_eq!(waits.main.count, 127 * times);
+    assert!(play.at_once > 2 * 255 * times, "{}", play.at_once);
+    let estimate = waits.estimate().unwrap();
+    assert!(estimate.timed < waits.main.count / 4, "{estimate:?}");
+    // Three intervals, since chance is in it.
+    let off = waits.main.ns.abs_diff(waited);
+    assert!(off <= 3 * estimate.error_ns, "{off} {estimate:?}");
+    assert!(estimate.error_ns < waited, "{waited} {estimate:?}");
+    // The outermost creations follow each other, with an event's time between two of them.
+    let all = profile
+        .nodes
+        .iter()
+        .find(|node| node.parent.is_none())
+        .unwrap();
+    let whole: u64 = all.rows.iter().map(|row| row.main.ns).sum();
+    let off = whole.abs_diff((play.at - begin) - times * EVENT);
+    assert!(off < (play.at - begin) / 50, "{off}");
+    let spread = profile.distributions.iter().flat_map(|of| &of.histogram);
+    let spread: u64 = spread.map(|bucket| bucket.count).sum();
+    assert_eq!(spread, (255 + 255 + 127) * times);
 }
 
 #[test]
-fn what_is_open_at_the_end_is_in_the_creation_that_is_passed_over() {
+fn a_long_task_keeps_its_own_time() {
     let t = sampled_thread();
-    let (create, user) = (region("task", 1), region("userRegion", 2));
-    let mut at = 10;
-    for _ in 0..MANY {
-        task(t, create, at, 3, || {});
-        at += 9;
+    let regions = [region("task", 1), region("taskwait", 2)];
+    let mut play = Play::new(t);
+    for _ in 0..100 {
+        play.task(regions, 7, &mut 0);
     }
-    let execution = create.execution().unwrap();
-    let end = 100 * at;
-    let mut profile = None;
-    task(t, create, at, 3, || {
-        event(t, UserBegin, user, at + 4);
-        profile = Some(profile_at(end, &[t], &[create, execution, user]));
-    });
-    let profile = profile.unwrap();
-    let [created, executed, inner] = ["task", "taskexec", "userRegion"].map(|it| row(&profile, it));
-    assert_eq!(inner.main.ns, end - at - 4);
-    assert!(created.main.ns >= executed.main.ns && executed.main.ns >= inner.main.ns);
+    play.on(TaskCreateEnter, regions[0]);
+    play.begins(regions[0], 1);
+    let begin = play.at;
+    while play.at < begin + 7 * STEP {
+        play.passes();
+    }
+    play.on(TaskEnd, regions[0].execution().unwrap());
+    play.on(TaskCreateExit, regions[0]);
+    let execution = regions[0].execution().unwrap();
+    let profile = profile_at(play.at, &[t], &[regions[0], execution, regions[1]]);
+    let of_execution =
+        |of: &&profile::model::Distribution| profile.regions[of.region].region_type == "taskexec";
+    let longest = profile.distributions.iter().filter(of_execution);
+    let longest = longest.map(|of| of.max_ns).max().unwrap();
+    assert!(longest.abs_diff(7 * STEP) <= STEP, "{longest}");
+}
+
+#[test]
+fn what_else_happens_in_a_task_finds_its_place() {
+    let t = sampled_thread();
+    let regions = [region("task", 1), region("taskwait", 2)];
+    let user = region("userRegion", 3);
+    let mut play = Play::new(t);
+    for _ in 0..100 {
+        play.task(regions, 7, &mut 0);
+    }
+    play.on(TaskCreateEnter, regions[0]);
+    play.begins(regions[0], 1);
+    play.on(UserBegin, user);
+    let begin = play.at;
+    play.on(UserEnd, user);
+    let end = play.at;
+    play.on(TaskEnd, regions[0].execution().unwrap());
+    play.on(TaskCreateExit, regions[0]);
+    let execution = regions[0].execution().unwrap();
+    let profile = profile_at(play.at, &[t], &[regions[0], execution, regions[1], user]);
+    let inner = row(&profile, "userRegion");
+    assert_eq!((inner.main.count, inner.main.ns), (1, end - begin));
+    let path = lines(&profile)
+        .into_iter()
+        .find(|line| line.starts_with("userRegion"))
+        .unwrap();
+    assert!(path.contains("in main/taskexec@1 in main/task@1"), "{path}");
 }

@@ -232,7 +232,7 @@ impl Thread {
     pub(crate) fn trace_creation(&'static self) -> Option<u64> {
         let top = self
             .top()
-            .filter(|top| self.trace.is_on() && top.role().is_timed_construct())?;
+            .filter(|top| self.trace.is_on() && top.is_timed_construct())?;
         let kind = top.region()?.kind;
         if !matches!(kind, RegionKind::Task | RegionKind::UntiedTask) {
             return None;

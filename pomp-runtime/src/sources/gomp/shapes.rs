@@ -9,6 +9,7 @@ use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
 use super::unmarked::{leave_loop, leave_loop_at, leave_single, top_kind};
 use crate::measure::clock::now;
+use crate::measure::coarse_times;
 use crate::measure::passed::is_passed_over;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
@@ -186,7 +187,10 @@ pub(super) fn before<E: Row>(call: Call) {
 #[inline(always)]
 fn passes_over(events: &'static [Event], call: Call) -> bool {
     match events {
-        [event] => is_passed_over(*event, || call.region),
+        [event] => {
+            is_passed_over(*event, || call.region)
+                || coarse_times::is_recorded(*event, || call.region)
+        }
         _ => false,
     }
 }

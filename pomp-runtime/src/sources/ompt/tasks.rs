@@ -9,12 +9,12 @@ use std::ffi::c_int;
 use profile::region_kind::RegionKind;
 
 use super::super::boundary::{event_of, thread_event};
-use super::super::pomp::{begin_created_task, on_event};
+use super::super::pomp::{begin_task_at, on_event, stack_here};
 use super::abi::{self, Data, Dependence, depend};
 use super::links::{self, BEGUN};
 use super::places::{self, What};
 use super::tell::{Address, catch_up, may_pass_over, not_passed_over, tell_at};
-use crate::measure::passed::{end_of_task_is_passed_over, task_is_passed_over};
+use crate::measure::coarse_times;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -184,9 +184,9 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
     {
         // SAFETY: as above; it is not null, and the task is over.
         unsafe { links::give_back(std::mem::take(&mut *prior)) };
-        let is_passed_over =
-            may_pass_over() && end_of_task_is_passed_over(|| region.known_execution());
-        if !is_passed_over {
+        let is_recorded = may_pass_over()
+            && coarse_times::is_recorded(Event::TaskEnd, || region.known_execution());
+        if !is_recorded {
             event_of(
                 |_| region.execution(),
                 |thread, region| {
@@ -205,13 +205,15 @@ pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: 
         *next |= BEGUN;
         is_new
     };
-    let is_passed_over = || may_pass_over() && task_is_passed_over(|| region.known_execution());
-    if is_new && !is_passed_over() {
+    let stack = stack_here();
+    let is_recorded =
+        || may_pass_over() && coarse_times::opens_execution(|| region.known_execution(), stack);
+    if is_new && !is_recorded() {
         event_of(
             |_| Some(region),
             move |thread, region| {
                 catch_up(thread);
-                begin_created_task(thread, region, label);
+                begin_task_at(thread, region, label, stack);
             },
         );
     }

@@ -9,6 +9,7 @@ use profile::region_kind::RegionKind;
 use super::super::boundary::event_of;
 use super::super::pomp::on_event;
 use super::places::region;
+use crate::measure::coarse_times;
 use crate::measure::passed::is_passed_over;
 use crate::measure::records::Region;
 use crate::measure::records::frame::Role;
@@ -125,7 +126,8 @@ pub(super) fn not_passed_over(
     events: &[Event],
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> &[Event] {
-    let is_passed = |event: &&Event| is_passed_over(**event, find);
+    let is_passed =
+        |event: &&Event| is_passed_over(**event, find) || coarse_times::is_recorded(**event, find);
     let passed = match may_pass_over() {
         true => events.iter().take_while(is_passed).count(),
         false => 0,
