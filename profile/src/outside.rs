@@ -162,9 +162,9 @@ pub const ROWS: &[Row] = &[
         construct: "`section`",
         kinds: &[K::Section],
         gnu: view(
-            Counted::Less,
-            "counted for the whole construct",
-            &["which section of a sections construct it is"],
+            Counted::Same,
+            "seen, without the source by its number in its construct",
+            &[],
         ),
         ompt: never(&["each section of a sections construct"]),
     },

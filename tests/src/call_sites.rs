@@ -185,10 +185,7 @@ fn is_many(region: &Region) -> bool {
 
 /// Whether regions of this kind are counted with the construct around them.
 fn is_part(kind: K) -> bool {
-    matches!(
-        kind,
-        K::TaskExec | K::UntiedTaskExec | K::Section | K::Function
-    )
+    matches!(kind, K::TaskExec | K::UntiedTaskExec | K::Function)
 }
 
 fn is_call(region: &Region) -> bool {

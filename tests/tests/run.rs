@@ -191,7 +191,7 @@ fn regions_are_those_of_the_source() {
         let (certain, near): (Vec<_>, Vec<_>) = outside
             .regions
             .iter()
-            .filter(|region| !matches!(region.kind, K::TaskExec | K::Section))
+            .filter(|region| region.kind != K::TaskExec)
             .partition(|region| region.directive.is_some());
         for region in &certain {
             assert!(known.contains(&identity(region)), "{compiler}: {region:?}");

@@ -12,6 +12,7 @@ use profile::region_kind::RegionKind;
 use super::align::{self, Call, Found, Of, Scope, UNNAMED};
 use super::folding;
 use super::module::{Frame, GNU_BODY, Module};
+use super::sections;
 use super::sources::{Compiled, Sources};
 use trace::layout::Meaning;
 
@@ -57,6 +58,7 @@ type GroupedCall<'w> = (usize, &'w Frame, Call);
 pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
     let mut modules: HashMap<String, Module> = HashMap::new();
     let mut sources = Sources::default();
+    let numbered = sections::numbered(profile);
     let mut wanted = Vec::new();
     let mut names: HashMap<String, String> = HashMap::new();
     for (index, region) in profile.regions.iter_mut().enumerate() {
@@ -119,6 +121,11 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
     let bodies = find_bodies(profile, &by_order, &mut sources);
     find_calls(profile, &by_order, &bodies, &mut sources, &mut meanings);
     find_by_lines(profile, &by_line, &mut sources, &mut meanings);
+    for section in &numbered {
+        if let Some((region, construct)) = sections::construct(section, profile, &mut sources) {
+            set(&mut profile.regions[region], &construct);
+        }
+    }
     name_guards(profile);
     for region in &mut profile.regions {
         if region.kind == RegionKind::Ordered && region.code.is_some() {
@@ -420,7 +427,7 @@ fn grouped<'w>(
         // The place of a body is known, or it belongs to a directive that the source does not
         // show, such as one in a macro.
         let has_no_order = is_body(region.kind) && one.frames.last().is_some_and(is_of_body);
-        if region.directive.is_some() || has_no_order {
+        if region.directive.is_some() || has_no_order || sections::is_numbered(region) {
             continue;
         }
         // Only the outermost function is certain to have calls of its own. An inlined function

@@ -22,6 +22,7 @@ mod module;
 mod preload;
 mod processes;
 mod program;
+mod sections;
 mod sources;
 mod traces;
 

@@ -46,8 +46,8 @@ pub(crate) struct Region {
     namesake: SharedRef<Region>,
     /// How many threads are in it, while a collector wants to know.
     occupants: Occupants,
-    /// The region of the sections in it, or of its executions if it is a task,
-    /// for sources that give them none.
+    /// The region of the sections in it, of the section behind it, or of its executions if it is a
+    /// task, for sources that give them none.
     part: SharedRef<Region>,
     /// Whether the barrier at its end was reported: by an event of a member, or by the runtime for
     /// a construct that could not be split.

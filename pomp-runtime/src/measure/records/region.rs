@@ -127,6 +127,19 @@ impl Region {
         }
     }
 
+    /// The region of the section with this number, from 1, of this construct. Its name is the number.
+    /// The part of a section is the next one.
+    pub(crate) fn numbered_section(&'static self, number: u32) -> Option<&'static Region> {
+        (1..=number).try_fold(self, |before, number| match before.part.get() {
+            Some(section) => Some(section),
+            None => before.new_part(Descriptor {
+                name: Some(number.to_string()),
+                num_sections: self.descriptor.num_sections,
+                ..before.descriptor_of_part("section")
+            }),
+        })
+    }
+
     /// The region to which the executions of a task belong.
     #[inline(always)]
     pub(crate) fn execution(&'static self) -> Option<&'static Region> {
@@ -160,20 +173,25 @@ impl Region {
     fn part(&self, region_type: &str) -> Option<&'static Region> {
         match self.part.get() {
             Some(part) => Some(part),
-            None => self.new_part(region_type),
+            None => self.new_part(self.descriptor_of_part(region_type)),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn new_part(&self, region_type: &str) -> Option<&'static Region> {
-        let descriptor = Descriptor {
+    fn descriptor_of_part(&self, region_type: &str) -> Descriptor {
+        Descriptor {
             region_type: region_type.to_owned(),
             variable: None,
             num_sections: None,
             schedule: None,
             ..self.descriptor.clone()
-        };
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_part(&self, descriptor: Descriptor) -> Option<&'static Region> {
         self.part.set(errno::keep(|| register(descriptor)));
         self.part.get()
     }
@@ -414,6 +432,17 @@ pub(crate) mod tests {
         assert_eq!(section.kind, RegionKind::Section);
         assert!(std::ptr::eq(section, sections.section().unwrap()));
         assert!(std::ptr::eq(section, section.section().unwrap()));
+    }
+
+    #[test]
+    fn sections_with_a_number_have_a_record_each() {
+        let sections = region("sections", 703);
+        let third = sections.numbered_section(3).unwrap();
+        assert_eq!(third.kind, RegionKind::Section);
+        assert_eq!(third.descriptor.name.as_deref(), Some("3"));
+        let [first, again] = [1, 3].map(|number| sections.numbered_section(number).unwrap());
+        assert_eq!(first.descriptor.name.as_deref(), Some("1"));
+        assert!(std::ptr::eq(third, again) && !std::ptr::eq(third, first));
     }
 
     #[test]

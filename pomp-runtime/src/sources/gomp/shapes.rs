@@ -7,7 +7,7 @@ use super::super::pomp::on_event;
 use super::chunks::{self, Passed, Words};
 use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
-use super::unmarked::{leave_loop, leave_loop_at, leave_single, top_kind};
+use super::unmarked::{leave_loop, leave_loop_at, leave_single, top_of};
 use crate::measure::clock::now;
 use crate::measure::coarse_times;
 use crate::measure::passed::is_passed_over;
@@ -82,7 +82,8 @@ pub unsafe extern "C-unwind" fn around_many<E: Entry>(
     result
 }
 
-/// Entries that start sections or go on to the next one. Their result is a section, or 0.
+/// Entries that start sections or go on to the next one. Their result is the number of a section,
+/// in the order of the source from 1, or 0.
 ///
 /// # Safety
 /// As for [`around`].
@@ -102,8 +103,8 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     // SAFETY: the runtime's function of this name takes these words.
     let function: Many = unsafe { std::mem::transmute(call.function) };
     tell::<E>(call, |thread, region| {
-        if top_kind(thread) == Some(RegionKind::Section) {
-            on_event(Event::SectionEnd, thread, region);
+        if let Some(section) = top_of(thread, RegionKind::Section) {
+            on_event(Event::SectionEnd, thread, section);
         }
         leave_single(thread);
         E::before(thread, region);
@@ -111,9 +112,12 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     // SAFETY: as above.
     let result = unsafe { function(a, b, c, d, e, f, more) };
     // The result is a number of 32 bits.
-    if result as u32 != 0 {
+    let number = result as u32;
+    if number != 0 {
         tell::<E>(call, |thread, region| {
-            on_event(Event::SectionBegin, thread, region)
+            if let Some(section) = region.numbered_section(number) {
+                on_event(Event::SectionBegin, thread, section);
+            }
         });
     }
     result

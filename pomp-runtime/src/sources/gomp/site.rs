@@ -70,7 +70,8 @@ pub(super) fn of_caller(caller: usize) -> usize {
     }
 }
 
-/// What is known of the call of an entry, at an address; `word` is the first argument.
+/// What is known of the call of an entry, at an address. `word` is the first argument that is its
+/// own: behind the body, its data and the number of threads, if a team is made.
 #[inline(always)]
 pub(super) fn of<E: Row>(address: usize, word: usize) -> Call {
     match TABLE.find(address, |site| site.entry == E::NUMBER) {
@@ -189,6 +190,7 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
                 name: own_name(of, name, word),
                 // Nothing else tells it from other loops.
                 schedule: matches!(of, Of::Head).then(|| "static".to_owned()),
+                num_sections: has_sections(of).then_some(word as u32),
                 code: Some(Code {
                     module: path.to_string_lossy().into_owned(),
                     offset: offset.wrapping_sub(base) as u64,
@@ -214,6 +216,11 @@ fn region_type(of: Of) -> Option<&'static str> {
         Of::Head => Some("for"),
         Of::Open(_) => None,
     }
+}
+
+/// Whether a call has the number of sections.
+fn has_sections(of: Of) -> bool {
+    matches!(of, Of::Call("sections") | Of::Body("parallelsections"))
 }
 
 fn is_lock(of: Of) -> bool {

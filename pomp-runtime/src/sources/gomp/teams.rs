@@ -55,7 +55,7 @@ pub unsafe extern "C-unwind" fn parallel<E: Entry>(
     g: usize,
     h: usize,
 ) -> usize {
-    let call = site::of::<E>(body, body);
+    let call = site::of::<E>(body, d);
     // SAFETY: the runtime's function of this name takes these words.
     let function: Eight = unsafe { std::mem::transmute(call.function) };
     let passed = || Passed {
@@ -185,7 +185,7 @@ pub unsafe extern "C-unwind" fn parallel_start<E: Entry>(
     g: usize,
     h: usize,
 ) -> usize {
-    let call = site::of::<E>(body, body);
+    let call = site::of::<E>(body, d);
     // SAFETY: the runtime's function of this name takes these words.
     let function: Eight = unsafe { std::mem::transmute(call.function) };
     let passed = || Passed {

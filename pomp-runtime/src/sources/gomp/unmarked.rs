@@ -14,10 +14,6 @@ use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 
-pub(super) fn top_kind(thread: &'static Thread) -> Option<RegionKind> {
-    Some(thread.top()?.region()?.kind)
-}
-
 pub(super) fn top_of(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
     thread.top()?.region().filter(|region| region.kind == kind)
 }
