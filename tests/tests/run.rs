@@ -103,7 +103,8 @@ fn waits(profile: &Profile, kind: K, line: u32) -> u64 {
     rows_of(profile, is_it).map(|row| row.ibarr.count).sum()
 }
 
-/// A barrier behind `single nowait` is a barrier of its own, from the first one on.
+/// A barrier behind `single nowait` is a barrier of its own, from the first one on. An exit handler is
+/// measured, too.
 #[test]
 fn a_single_construct_waits_only_in_its_own_barrier() {
     let folder = ProgramFolder::new();
@@ -116,7 +117,8 @@ fn a_single_construct_waits_only_in_its_own_barrier() {
             let case = format!("{compiler}, {threads} threads");
             assert_eq!(count(&profile, K::Single), 30 * threads, "{case}");
             assert_eq!(count(&profile, K::Barrier), 20 * threads, "{case}");
-            let waits = [10, 20, 30].map(|line| waits(&profile, K::Single, line));
+            assert_eq!(count(&profile, K::Critical), threads, "{case}");
+            let waits = [11, 21, 31].map(|line| waits(&profile, K::Single, line));
             assert_eq!(waits, [0, 10 * threads, 0], "{case}");
         }
     }

@@ -5,8 +5,12 @@
 //! calls `exit` finds no handler left and ends the process, while our handler is still writing. So
 //! several handlers are registered. Each of them registers another one before it begins, as does
 //! each thread that takes one and waits.
+//!
+//! Handlers run in the reverse order of their registration. So ours are registered before the
+//! program can register any. A library that is loaded with a program of which nothing is known yet
+//! registers them at once; measurement may never start then.
 
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{helper, signals, writing};
@@ -17,6 +21,12 @@ static ENDING: AtomicI32 = AtomicI32::new(NOBODY);
 const NOBODY: i32 = 0;
 /// The value of [`ENDING`] when that thread has ended measurement.
 const DONE: i32 = -1;
+
+/// Whether measurement has started, so that handlers have something to end.
+static HAS_STARTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether handlers are registered, and none has been called in vain.
+static ARE_REGISTERED: AtomicBool = AtomicBool::new(false);
 
 /// How long other threads wait for that thread. A signal handler that calls `exit` may have
 /// interrupted one of them while it held something that the ending thread needs.
@@ -30,8 +40,18 @@ unsafe extern "C" {
 /// and the registration of another.
 const HANDLERS: usize = 16;
 
-/// A handler that cannot be registered is no reason to disturb the program.
-pub(super) fn register() {
+/// Measurement has started.
+pub(super) fn start() {
+    HAS_STARTED.store(true, Ordering::Release);
+    register();
+}
+
+/// Registers the handlers, unless that was done. A handler that cannot be registered is no reason to
+/// disturb the program.
+pub(crate) fn register() {
+    if ARE_REGISTERED.swap(true, Ordering::AcqRel) {
+        return;
+    }
     for _ in 0..HANDLERS {
         register_for_exit();
         register_for_quick_exit();
@@ -63,6 +83,11 @@ pub(super) fn start_anew() {
 
 /// Ends measurement, or waits for the thread that does.
 fn end_once(leave_another: fn()) {
+    if !HAS_STARTED.load(Ordering::Acquire) {
+        // If a later handler or a destructor starts it, there must be handlers again.
+        ARE_REGISTERED.store(false, Ordering::Release);
+        return;
+    }
     if !writing::is_own_process() {
         // This is a child process, in which the thread that ends measurement may not exist.
         return end();

@@ -2,8 +2,8 @@
 //!
 //! Measurement starts with the first table that is registered or the first event; the run is then
 //! taken to have begun with the process ([`super::beginning`]). It ends with the exit handlers.
-//! Our handler is registered at the start, so it runs after those that the program registers, and
-//! their events are measured.
+//! Our handler is registered at the start, or when the library is loaded, so it runs after those that
+//! the program registers, and their events are measured.
 
 use super::beginning::Beginning;
 use super::writing::{self, Saying, Start};
@@ -85,7 +85,7 @@ fn start() -> bool {
     }
     writing::begin(start);
     helper_requests::make_with(helper::make);
-    at_end::register();
+    at_end::start();
     fork::watch();
     thread::watch_main();
     true

@@ -1,7 +1,7 @@
 //! A run as a whole: when measurement begins and ends, what forks and signals do to it, and
 //! the thread of our own that writes what `result` makes of the records.
 
-mod at_end;
+pub(crate) mod at_end;
 mod beginning;
 pub(crate) mod fork;
 pub(crate) mod helper;

@@ -12,12 +12,15 @@ use profile::run_list::Mark;
 
 use super::collector;
 use crate::measure::{dynamic, handed_out, run_list, state};
+use crate::run::at_end;
 use crate::run::writing::{self, SaveOutcome};
 
 /// The library was loaded into a program.
 pub fn at_load() {
     run_list::remember();
     run_list::note(Mark::Loaded, b"");
+    // The program may register handlers before it first uses OpenMP.
+    at_end::register();
     // ThreadSanitizer knows nothing of our memory, and would report races in it. The tool of its
     // own for LLVM's runtime (Archer) is found only if there is no other.
     // SAFETY: the name is a C string, and the call only asks.
