@@ -90,6 +90,12 @@ pub(super) fn has_function(kind: RegionKind) -> bool {
         )
 }
 
+/// Whether the calls of a kind stand in the function that the body of their construct became, if it
+/// became one.
+fn is_called_inside(kind: RegionKind) -> bool {
+    matches!(kind, RegionKind::Loop | RegionKind::Sections)
+}
+
 /// Whether a call always has the line of its directive. At a line without one, a macro made it.
 fn has_own_line(kind: RegionKind) -> bool {
     matches!(kind, RegionKind::Target | RegionKind::TargetUpdate)
@@ -298,11 +304,12 @@ fn at_line(places: &[CallSite], line: u32) -> Found {
 }
 
 impl CallSite {
-    /// Whether there may be any number of calls for it: a `workshare` has a barrier behind each of
-    /// its parts that the next one depends on.
+    /// Whether there may be any number of calls for it, such as for the parts of another construct:
+    /// a `workshare` has a barrier behind each of its parts that the next one depends on.
     fn may_repeat(&self, all: &[Descriptor]) -> bool {
         let kind = all[self.construct].kind();
-        self.belongs == Belongs::Waits && kind == Some(RegionKind::Workshare)
+        self.belongs == Belongs::Within
+            || self.belongs == Belongs::Waits && kind == Some(RegionKind::Workshare)
     }
 
     fn found(&self) -> Found {
@@ -334,7 +341,9 @@ fn places(
             };
             let is_scheduled = kind != RegionKind::Loop || is_static(construct) == of.is_head;
             let is_of_team = it != RegionKind::GenericLoop || scope.binds_to_team(construct);
-            let is_its = may_be(kind, it) && is_named && is_scheduled && is_of_team;
+            let is_in_reach =
+                !has_function(it) || !is_called_inside(kind) || scope.is_body(construct);
+            let is_its = may_be(kind, it) && is_named && is_scheduled && is_of_team && is_in_reach;
             if is_its {
                 return Some(CallSite {
                     construct: number,
@@ -444,6 +453,11 @@ impl Scope<'_> {
     fn binds_to_team(self, generic: &Descriptor) -> bool {
         let is_in_team = matches!(self, Self::Body(body) if has(body, "parallel"));
         has(generic, "parallel") || is_in_team && !has(generic, "bind")
+    }
+
+    /// Whether it is the body of this construct.
+    fn is_body(self, construct: &Descriptor) -> bool {
+        matches!(self, Self::Body(body) if std::ptr::eq(body, construct))
     }
 
     /// Whether the last of these places may be without a call: GNU's compilers leave out the barrier

@@ -64,6 +64,36 @@ fn loops_are_told_apart_by_how_they_are_spread() {
     assert_eq!(of_calls(&all, false, in_task, head, &one), [Found::None]);
 }
 
+/// A combined construct calls the runtime for its loop in its own body, and not where it stands.
+#[test]
+fn a_combined_construct_makes_no_call_of_its_loop_around_it() {
+    let dynamic = |region_type, lines, directive| Descriptor {
+        schedule: Some("dynamic".into()),
+        ..construct(region_type, lines, directive)
+    };
+    let all = [
+        construct("parallel", [1, 20], "omp parallel"),
+        dynamic("for", [3, 5], "omp for schedule(dynamic)"),
+        dynamic("parallelfor", [7, 9], "omp parallel for schedule(dynamic)"),
+        dynamic("for", [30, 32], "omp for schedule(dynamic)"),
+        dynamic(
+            "parallelfor",
+            [34, 36],
+            "omp parallel for schedule(dynamic)",
+        ),
+    ];
+    let of_loop = of(RegionKind::Loop);
+    for (scope, found) in [
+        (Scope::Body(&all[0]), 1),
+        (Scope::Body(&all[2]), 2),
+        (Scope::Function("f"), 3),
+        (Scope::Body(&all[4]), 4),
+    ] {
+        let found_for = of_calls(&all, false, scope, of_loop, &calls(&[99]));
+        assert_eq!(found_for, [Found::Certain(found)]);
+    }
+}
+
 fn source() -> Vec<Descriptor> {
     vec![
         construct("parallel", [1, 40], "omp parallel"),
