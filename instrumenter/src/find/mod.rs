@@ -9,6 +9,7 @@ mod nested;
 mod tree;
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::openmp::api::RoutineRow;
@@ -69,6 +70,9 @@ pub trait Reading {
     fn has_errors(&self) -> Option<bool>;
     /// The offset of a directive for which tokens and tree give different ends.
     fn disagreement(&self) -> Option<usize>;
+    /// The functions in which its macros may hide directives or calls. None among them stands for any
+    /// function.
+    fn functions_with_hidden(&self) -> BTreeSet<Option<String>>;
     /// Its loops.
     fn loops(&self) -> Box<dyn LoopReader + '_>;
 }

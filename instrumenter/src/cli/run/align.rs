@@ -448,11 +448,19 @@ fn waits_in_a_barrier(kind: RegionKind, construct: &Descriptor) -> bool {
     }
 }
 
-impl Scope<'_> {
+impl<'a> Scope<'a> {
     /// Whether a `loop` is one of the team's, and not of a single thread.
     fn binds_to_team(self, generic: &Descriptor) -> bool {
         let is_in_team = matches!(self, Self::Body(body) if has(body, "parallel"));
         has(generic, "parallel") || is_in_team && !has(generic, "bind")
+    }
+
+    /// The user's function that it is a part of.
+    pub(super) fn function(self) -> Option<&'a str> {
+        match self {
+            Self::Body(body) => body.function.as_deref(),
+            Self::Function(name) => Some(name),
+        }
     }
 
     /// Whether it is the body of this construct.

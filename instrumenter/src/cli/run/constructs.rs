@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use addr2line::Loader;
 use profile::descriptor::Descriptor;
 use profile::model::{Code, Profile, Region, Runtime};
 use profile::region_kind::RegionKind;
 
 use super::align::{self, Call, Found, Of, Scope, UNNAMED};
 use super::folding;
+use super::guards::{name_critical, name_guards};
 use super::module::{Frame, GNU_BODY, Module};
-use super::sections;
+use super::sections::{self, Numbered};
 use super::sources::{Compiled, Sources};
 use trace::layout::Meaning;
 
@@ -121,11 +121,7 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
     let bodies = find_bodies(profile, &by_order, &mut sources);
     find_calls(profile, &by_order, &bodies, &mut sources, &mut meanings);
     find_by_lines(profile, &by_line, &mut sources, &mut meanings);
-    for section in &numbered {
-        if let Some((region, construct)) = sections::construct(section, profile, &mut sources) {
-            set(&mut profile.regions[region], &construct);
-        }
-    }
+    find_sections(profile, &numbered, &mut sources);
     name_guards(profile);
     for region in &mut profile.regions {
         if region.kind == RegionKind::Ordered && region.code.is_some() {
@@ -184,53 +180,6 @@ fn is_shared(module: &Module, code: &Code, sources: &mut Sources) -> bool {
 /// Whether a region is a loop that only asks for the thread's number.
 fn is_head(region: &Region) -> bool {
     region.kind == RegionKind::Loop && region.code.is_some() && region.schedule.is_some()
-}
-
-/// Sets the name of a named critical section: it is the name of a variable that identifies the
-/// section.
-fn name_critical(region: &mut Region, module: Option<&Loader>) {
-    const PREFIX: &str = ".gomp_critical_user_";
-    if region.kind != RegionKind::Critical {
-        return;
-    }
-    let Some((_, offset)) = region
-        .name
-        .as_deref()
-        .and_then(|name| name.rsplit_once("+0x"))
-    else {
-        return;
-    };
-    let offset = u64::from_str_radix(offset, 16).ok();
-    let symbol = offset.and_then(|offset| module?.find_symbol(offset));
-    region.name = match symbol {
-        Some(symbol) => Some(symbol.strip_prefix(PREFIX).unwrap_or(symbol).to_owned()),
-        None => region.name.take().map(|name| {
-            let file = name.rsplit('/').next().unwrap_or_default();
-            file.to_owned()
-        }),
-    };
-}
-
-/// Names critical sections of which the runtime gave only a number, by the construct of a place that
-/// asks for them. Without a construct, the code of that place must do.
-fn name_guards(profile: &mut Profile) {
-    let is_number = |name: &str| name.starts_with(UNNAMED);
-    for guard in &mut profile.contention {
-        let site = guard.sites.first().filter(|_| is_number(&guard.name));
-        let Some(region) = site.and_then(|site| profile.regions.get(site.region)) else {
-            continue;
-        };
-        guard.name = match &region.code {
-            None => region.name.clone().unwrap_or_default(),
-            Some(code) => {
-                let file = code.module.rsplit('/').next().unwrap_or_default();
-                format!("{file}+{:#x}", code.offset)
-            }
-        };
-    }
-    for region in &mut profile.regions {
-        region.name = region.name.take().filter(|name| !is_number(name));
-    }
 }
 
 /// Sets the place of a region from what is known without the source.
@@ -344,7 +293,7 @@ fn find_last_acts<'a>(
         }
         let last = align::last_of_body(
             &constructs.all,
-            constructs.may_be_more,
+            constructs.may_be_more(constructs.all[body].function.as_deref()),
             &constructs.all[body],
             region.kind,
         );
@@ -396,7 +345,7 @@ fn find_bodies(profile: &mut Profile, wanted: &[Wanted], sources: &mut Sources) 
         let constructs = sources.of(&frame.file);
         let found = align::of_body(
             &constructs.all,
-            constructs.may_be_more,
+            constructs.may_be_more(Some(&frame.user)),
             region.kind,
             frame.line,
         );
@@ -434,15 +383,8 @@ fn grouped<'w>(
         // has calls if it has constructs.
         let is_of = |frame: &&Frame| {
             let key = one.function(frame);
-            let all = &sources.of(&frame.file).all;
-            let has = |construct: &Descriptor| {
-                align::may_be_of(region.kind, construct)
-                    && construct
-                        .function
-                        .as_deref()
-                        .is_some_and(|name| align::is_same(name, &frame.user))
-            };
-            bodies.contains_key(&key) || all.iter().any(has)
+            let constructs = sources.of(&frame.file);
+            bodies.contains_key(&key) || constructs.may_have(region.kind, &frame.user)
         };
         let Some(frame) = one.frames.iter().find(is_of).or(one.frames.last()) else {
             continue;
@@ -522,7 +464,7 @@ fn find_calls(
         distinct.dedup_by_key(|call| call.address);
         let found = align::of_calls(
             &constructs.all,
-            constructs.may_be_more,
+            constructs.may_be_more(scope.function()),
             scope,
             Of {
                 kind,
@@ -563,6 +505,15 @@ fn find_calls(
                 meanings[index] = Meaning::Barrier;
                 set(&mut profile.regions[index], construct);
             }
+        }
+    }
+}
+
+/// Finds the constructs of numbered sections.
+fn find_sections(profile: &mut Profile, numbered: &[Numbered], sources: &mut Sources) {
+    for section in numbered {
+        if let Some((region, construct)) = sections::construct(section, profile, sources) {
+            set(&mut profile.regions[region], &construct);
         }
     }
 }

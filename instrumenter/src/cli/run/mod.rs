@@ -17,6 +17,7 @@ mod constructs;
 mod dwarf;
 mod folded;
 mod folding;
+mod guards;
 mod machine;
 mod module;
 mod preload;

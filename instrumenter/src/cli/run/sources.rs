@@ -5,16 +5,22 @@ use std::path::Path;
 use std::rc::Rc;
 
 use profile::descriptor::Descriptor;
+use profile::region_kind::RegionKind;
 
+use crate::find::front_end;
+use crate::openmp::Language;
 use crate::plan::Decision;
-use crate::{Options, instrument};
+use crate::{Options, instrument_read};
+
+use super::align::{is_same, may_be_of};
 
 /// The constructs of a source, in its order.
 #[derive(Debug, Default)]
 pub(super) struct Constructs {
     pub(super) all: Vec<Descriptor>,
-    /// Whether macros may make more constructs.
-    pub(super) may_be_more: bool,
+    /// The functions in which there may be more constructs, such as those that macros make. None
+    /// stands for any function.
+    more: BTreeSet<Option<String>>,
     /// The branches of each `#if` that has a construct in one of them: the preprocessor keeps one.
     branches: Vec<Branch>,
 }
@@ -72,13 +78,30 @@ impl Sources {
 }
 
 impl Constructs {
+    /// Whether calls of a kind may belong to constructs of just this function.
+    pub(super) fn may_have(&self, kind: RegionKind, function: &str) -> bool {
+        let constructs = self.all.iter().filter(|one| may_be_of(kind, one));
+        let known = constructs.filter_map(|one| one.function.as_ref());
+        let mut functions = known.chain(self.more.iter().flatten());
+        functions.any(|of| is_same(of, function))
+    }
+
+    /// Whether there may be more constructs in a function. None is one that is not known.
+    pub(super) fn may_be_more(&self, function: Option<&str>) -> bool {
+        let is_it = |more: &Option<String>| match (more, function) {
+            (Some(more), Some(function)) => is_same(more, function),
+            _ => true,
+        };
+        self.more.iter().any(is_it)
+    }
+
     /// Removes constructs in branches without code, which were left out. If a branch has only a
     /// directive without a body, and no other branch of the same `#if` has code, nothing shows
     /// whether it was left out. Then only lines are certain.
     fn remove_left_out(&mut self, compiled: &BTreeSet<u32>) {
         let Self {
             all,
-            may_be_more,
+            more,
             branches,
         } = self;
         all.retain(|construct| {
@@ -93,7 +116,9 @@ impl Constructs {
                 .filter(|other| other.of == own.of && *other != own);
             let is_left_out = !is_compiled && others.any(|other| other.has_code(compiled));
             let is_whole = construct.begin.last < end && end <= own.lines[1];
-            *may_be_more |= !is_compiled && !is_whole && !is_left_out;
+            if !is_compiled && !is_whole && !is_left_out {
+                more.insert(construct.function.clone());
+            }
             is_compiled || !is_whole && !is_left_out
         });
     }
@@ -142,18 +167,25 @@ fn read(file: &str) -> Option<Constructs> {
         host_only: true,
         ..Options::default()
     };
-    let result = instrument(&source, &options);
+    let reading = front_end(source.language).read(&source);
+    let result = instrument_read(&*reading, &source, &options);
+    let mut more = reading.functions_with_hidden();
+    // Debug information names the functions of lambdas in another way.
+    if source.language == Language::Cxx && !more.is_empty() {
+        more.insert(None);
+    }
     // A directive that can't be measured in the source makes calls all the same.
     let mut listed = result.plan.listing.iter();
-    let may_be_more = !crate::list::hidden(&source, &result).is_empty()
-        || listed.any(|one| matches!(one.outcome, Decision::LeftAlone { .. }));
+    if listed.any(|one| matches!(one.outcome, Decision::LeftAlone { .. })) {
+        more.insert(None);
+    }
     let regions = result.plan.regions.into_iter();
     let mut all: Vec<Descriptor> = regions.map(|region| region.descriptor).collect();
     all.sort_by_key(|descriptor| (descriptor.begin.first, descriptor.column));
     let branches = branches(&String::from_utf8_lossy(&source.text), &all);
     Some(Constructs {
         all,
-        may_be_more,
+        more,
         branches,
     })
 }
@@ -184,7 +216,7 @@ mod tests {
         Constructs {
             branches: branches(SOURCE, &all),
             all,
-            may_be_more: false,
+            more: BTreeSet::new(),
         }
     }
 
@@ -199,7 +231,7 @@ mod tests {
         );
         constructs.remove_left_out(&BTreeSet::from([2, 8, 10]));
         let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
-        assert_eq!((lines, constructs.may_be_more), (vec![7, 10], false));
+        assert_eq!((lines, constructs.may_be_more(None)), (vec![7, 10], false));
     }
 
     #[test]
@@ -207,7 +239,10 @@ mod tests {
         let mut constructs = constructs();
         constructs.remove_left_out(&BTreeSet::from([2, 5, 8]));
         let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
-        assert_eq!((lines, constructs.may_be_more), (vec![4, 7, 10], true));
+        assert_eq!(
+            (lines, constructs.may_be_more(None)),
+            (vec![4, 7, 10], true)
+        );
     }
 
     /// The block of a directive may begin behind the conditional. If another branch of the same `#if`
@@ -219,12 +254,36 @@ mod tests {
             let mut constructs = Constructs {
                 branches: branches("#if A\nfor\n#else\nfor\n#endif\nloop;\n", &all),
                 all,
-                may_be_more: false,
+                more: BTreeSet::new(),
             };
             constructs.remove_left_out(&BTreeSet::from([code, 6]));
             let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
-            assert_eq!(constructs.may_be_more, left.len() > 1);
+            assert_eq!(constructs.may_be_more(None), left.len() > 1);
             assert_eq!(lines, left);
         }
+    }
+
+    /// A macro that makes a directive leaves the functions certain in which it is not used.
+    #[test]
+    fn macros_make_constructs_where_they_are_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let more_in = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let constructs = read(&path.to_string_lossy()).unwrap();
+            ["f", "g"].map(|function| constructs.may_be_more(Some(function)))
+        };
+        let macros = "#define P _Pragma(\"omp barrier\")\n#define Q P\n";
+        let functions = "void f(void) { Q }\nvoid g(void) { }\n";
+        let text = format!("{macros}{functions}");
+        assert_eq!(more_in("a.c", functions), [false, false]);
+        assert_eq!(more_in("b.c", macros), [false, false]);
+        assert_eq!(more_in("c.c", &text), [true, false]);
+        // The function that a macro begins is not known, nor that of a lambda.
+        assert_eq!(
+            more_in("d.c", &format!("{text}DEFINE(h, Q)\n")),
+            [true, true]
+        );
+        assert_eq!(more_in("e.cpp", &text), [true, true]);
     }
 }

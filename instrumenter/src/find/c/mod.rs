@@ -36,7 +36,7 @@ mod tree;
 mod updated;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -101,6 +101,14 @@ impl Reading for Finder<'_> {
 
     fn disagreement(&self) -> Option<usize> {
         self.disputed()
+    }
+
+    fn functions_with_hidden(&self) -> BTreeSet<Option<String>> {
+        let function = |offset| Some(self.view_at(offset).ok()?.function_at(self, offset)?.name);
+        match scan::uses_of_hiding_macros(&self.source.text, &self.lexed) {
+            Some(uses) => uses.into_iter().map(function).collect(),
+            None => BTreeSet::from([None]),
+        }
     }
 
     fn loops(&self) -> Box<dyn LoopReader + '_> {

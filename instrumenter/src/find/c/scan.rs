@@ -1,7 +1,7 @@
 //! Scans a file for things that only the preprocessor shows: directives and calls that its
 //! macros make, braces that macros hide, and the files that it includes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use memchr::memmem;
 
@@ -107,6 +107,39 @@ fn hiding_macros<'t>(
         let name = word(text, line, 1).into_owned();
         Some((name, Hidden { offset, reason }))
     })
+}
+
+/// Where code uses a macro of its file that hides directives or calls, itself or by another macro.
+/// None if names are pasted together, so that they can't be told.
+#[must_use]
+pub(super) fn uses_of_hiding_macros(text: &[u8], lexed: &Lexed) -> Option<Vec<usize>> {
+    let mut names: HashSet<String> = hiding_macros(text, lexed).map(|(name, _)| name).collect();
+    if names.is_empty() {
+        return Some(Vec::new());
+    }
+    if contains(text, PASTES) {
+        return None;
+    }
+    let is_named = |names: &HashSet<String>, token: &Token| {
+        token.kind == TokenKind::Identifier && names.contains(&*text_of(text, token))
+    };
+    loop {
+        let lines = lexed.lines.iter();
+        let others = lines.filter(|line| {
+            let body = line.tokens.get(2..).filter(|_| is_definition(text, line));
+            body.is_some_and(|body| body.iter().any(|token| is_named(&names, token)))
+        });
+        let others: Vec<String> = others
+            .map(|line| word(text, line, 1).into_owned())
+            .collect();
+        let known = names.len();
+        names.extend(others);
+        if names.len() == known {
+            break;
+        }
+    }
+    let uses = lexed.code.iter().filter(|token| is_named(&names, token));
+    Some(uses.map(Token::start).collect())
 }
 
 /// The first construct or call in the code of an included file.
@@ -319,6 +352,15 @@ mod tests {
 
     fn file(text: &str) -> File {
         File::new(Language::C, text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn uses_of_macros_that_hide_directives_are_found() {
+        let text = b"#define P _Pragma(\"omp for\")\n#define Q P\n#define R 1\nint a = R;\nP Q\n";
+        let uses = |text: &[u8]| uses_of_hiding_macros(text, &lex(text));
+        assert_eq!(uses(text), Some(vec![64, 66]));
+        let pasted = [&text[..], b"#define PASTE(a) a##Q\n"].concat();
+        assert_eq!(uses(&pasted), None);
     }
 
     #[test]

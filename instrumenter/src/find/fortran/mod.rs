@@ -39,7 +39,7 @@ mod updated;
 mod words;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -132,6 +132,11 @@ impl Reading for Finder<'_> {
 
     fn disagreement(&self) -> Option<usize> {
         self.disputed()
+    }
+
+    fn functions_with_hidden(&self) -> BTreeSet<Option<String>> {
+        let hidden = scan::hidden_in_macros(&self.source.text);
+        hidden.into_iter().map(|_| None).collect()
     }
 
     fn loops(&self) -> Box<dyn LoopReader + '_> {
