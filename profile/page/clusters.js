@@ -75,3 +75,36 @@ export function setsApart(vectors, members) {
   }
   return { at, here: here[at], elsewhere: elsewhere[at] };
 }
+
+/**
+ * The name under which a thread's time is added up. A thread that forks a team is also the team's
+ * first member: `0->1->0` is `0->1`. The thread that forks the outermost team is its first member.
+ * @param {string} name
+ * @returns {string}
+ */
+export function memberName(name) {
+  if (!name.includes("->")) return `${name}->0`;
+  return name.replace(/^([^>]*->\d+(?:->\d+)*?)(?:->0)+$/, "$1");
+}
+
+/**
+ * How threads spend their time: the parts of it in the work of each region, in what is no work
+ * there, and at last in no region, while the thread that is in regions longest is in one.
+ * @param {string[]} names of the threads
+ * @param {ArrayLike<number>[]} times of each thread, by region, first of work and then of no work
+ * @returns {{names: string[], vectors: number[][]}}
+ */
+export function behaviour(names, times) {
+  /** @type {Map<string, number[]>} */
+  const sums = new Map();
+  times.forEach((own, index) => {
+    const name = memberName(names[index]);
+    const sum = sums.get(name) ?? new Array(own.length).fill(0);
+    sums.set(name, sum);
+    for (let at = 0; at < own.length; at++) sum[at] += own[at];
+  });
+  const wholes = [...sums.values()].map((sum) => sum.reduce((all, value) => all + value, 0));
+  const longest = Math.max(...wholes, 1);
+  const vectors = [...sums.values()].map((sum, index) => [...sum, longest - wholes[index]].map((value) => value / longest));
+  return { names: [...sums.keys()], vectors };
+}

@@ -2,7 +2,7 @@
 
 import { fill, h, table } from "./dom.js";
 import { counted, exact, percentage, time } from "./format.js";
-import { clusters, setsApart } from "./clusters.js";
+import { behaviour, clusters, setsApart } from "./clusters.js";
 import { heat } from "./heat.js";
 import { ownByRegion } from "./places.js";
 import { regionName } from "./sums.js";
@@ -41,26 +41,13 @@ export class ThreadsView {
   }
 
   alike() {
-    // A thread that forks a team is also the team's first member.
-    const names = this.model.threads.name;
-    const forks = new Set(names.map((/** @type {string} */ name) => name.split("->").slice(0, -1).join("->")));
-    const all = this.cells.threads.map((thread, row) => ({ thread, row })).filter(({ thread }) => !forks.has(names[thread - 1]));
-    if (all.length < 2) return null;
-    const threads = all.map(({ thread }) => thread);
-    const vectors = all.map(({ row }) => shares([...this.cells.work[row], ...this.cells.lost[row]]));
-    const found = clusters(vectors);
-    const name = (/** @type {number} */ at) => {
-      const region = this.regions[at % this.regions.length];
-      return `${at < this.regions.length ? "work in" : "no work at"} ${regionName(this.model, region)}`;
-    };
-    const rows = found.map((members) => {
-      const apart = setsApart(vectors, members);
-      const what = apart ? `${name(apart.at)}: ${percentage(100 * apart.here)} of their time, others ${percentage(100 * apart.elsewhere)}` : "all threads behave alike";
-      const alike = members.map((row) => names[threads[row] - 1]);
-      const shown = alike.length > 8 ? `${alike.slice(0, 8).join(", ")} and ${counted(alike.length - 8, "other")}` : alike.join(", ");
-      return [counted(members.length, "thread"), what, shown];
+    const { names, rows } = alike(this.model, this.cells, this.regions);
+    if (names.length < 2) return null;
+    const shown = rows.map(({ what, members }) => {
+      const alike = members.slice(0, 8).join(", ");
+      return [counted(members.length, "thread"), what, members.length > 8 ? `${alike} and ${counted(members.length - 8, "other")}` : alike];
     });
-    return [h("h2", {}, "Threads that behave alike"), table("By how they spend their time over regions", ["", "What sets them apart", "Threads"], rows)];
+    return [h("h2", {}, "Threads that behave alike"), table("By how they spend their time over regions", ["", "What sets them apart", "Threads"], shown)];
   }
 
   matrix() {
@@ -123,11 +110,23 @@ export function matrixOf(model, cells, regions) {
 }
 
 /**
- * Parts of a whole; they add up to 1.
- * @param {number[]} values
- * @returns {number[]}
+ * Clusters of threads that behave alike, and what sets each apart from all others.
+ * @param {any} model
+ * @param {ReturnType<typeof matrixOf>} cells
+ * @param {number[]} regions
+ * @returns {{names: string[], rows: {what: string, members: string[]}[]}}
  */
-function shares(values) {
-  const sum = values.reduce((all, value) => all + value, 0);
-  return values.map((value) => (sum > 0 ? value / sum : 0));
+export function alike(model, cells, regions) {
+  const times = cells.threads.map((_, row) => [...cells.work[row], ...cells.lost[row]]);
+  const { names, vectors } = behaviour(cells.threads.map((thread) => model.threads.name[thread - 1]), times);
+  const place = (/** @type {number} */ at) => {
+    if (at === 2 * regions.length) return "in no region";
+    return `${at < regions.length ? "work in" : "no work at"} ${regionName(model, regions[at % regions.length])}`;
+  };
+  const rows = clusters(vectors).map((members) => {
+    const apart = setsApart(vectors, members);
+    const what = apart ? `${place(apart.at)}: ${percentage(100 * apart.here)} of their time, others ${percentage(100 * apart.elsewhere)}` : "all threads behave alike";
+    return { what, members: members.map((row) => names[row]) };
+  });
+  return { names, rows };
 }

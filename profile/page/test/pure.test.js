@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clusters, distance, setsApart } from "../clusters.js";
+import { behaviour, clusters, distance, memberName, setsApart } from "../clusters.js";
 import { columnsOf } from "../costs.js";
 import { cellsOf, readCells } from "../data.js";
 import { count, percentage, time } from "../format.js";
@@ -50,6 +50,13 @@ test("threads that spend their time alike are together, and what sets others apa
   assert.equal(setsApart(vectors, [0, 1, 2, 3]), null);
   assert.equal(distance([1, 0], [0, 1]), 1);
   assert.deepEqual(clusters([[1, 0]]), [[0]]);
+});
+
+test("a thread that forks a team is its first member, and idle where another is busy", () => {
+  const names = ["0", "0->0", "0->0->0", "r1:0->1->0->0", "0->1->0->2", "0->10->0"];
+  assert.deepEqual(names.map(memberName), ["0->0", "0->0", "0->0", "r1:0->1", "0->1->0->2", "0->10"]);
+  const found = behaviour(["0->0", "0->0->0", "0->0->1"], [[1, 0], [0, 3], [0, 3]]);
+  assert.deepEqual(found, { names: ["0->0", "0->0->1"], vectors: [[0.25, 0.75, 0], [0, 0.75, 0.25]] });
 });
 
 test("a link holds any name", () => {
