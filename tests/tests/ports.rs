@@ -163,6 +163,19 @@ fn opari2s_options_for_tasks_do_what_they_say() {
     }
 }
 
+#[test]
+fn opari2s_variable_in_every_team_is_refused() {
+    for suffix in ["c", "f90"] {
+        let (output, text) = through_opari2("--omp-tpd", suffix);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let is_refused = !output.status.success() && text.is_empty();
+        assert!(
+            is_refused && errors.contains("--omp-tpd is not"),
+            "{errors}"
+        );
+    }
+}
+
 /// Libraries end the program if the end of a task never comes.
 #[test]
 fn a_task_that_cancels_its_group_is_left_alone() {
