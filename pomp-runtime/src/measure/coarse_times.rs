@@ -21,7 +21,7 @@ use super::thread::{self, Thread};
 use super::{attention, clock, coarse_clock, pause, sampling, state};
 
 /// So many instances are timed by the clock itself first. They show how long instances are.
-const MANY: u64 = 4096;
+const MANY: u64 = 1024;
 
 /// Has a node timed by the coarse clock from now on if it is hot: if the thread's instances come
 /// at such an `interval` in ticks that timing them exceeds the budget. Called now and then.
@@ -79,8 +79,13 @@ pub(crate) fn is_recorded(
     event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    may_be_coarse(event)
-        && coarse_region(find).is_some_and(|(thread, region)| thread.records_at_once(event, region))
+    let Some((thread, region)) = coarse_region(event, find) else {
+        return false;
+    };
+    match event.action() {
+        Action::Open(_) => thread.opens_at_once(region),
+        _ => thread.closes_at_once(region),
+    }
 }
 
 /// As `is_recorded`, of the begin of a task's execution. `stack` is an address on the machine's
@@ -90,18 +95,21 @@ pub(crate) fn opens_execution(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
     stack: u64,
 ) -> bool {
-    coarse_region(find)
-        .is_some_and(|(thread, region)| thread.begins_execution_at_once(region, stack))
+    let Some((thread, region)) = coarse_region(Event::TaskEnd, find) else {
+        return false;
+    };
+    thread.begins_execution_at_once(region, stack)
 }
 
 /// This thread, and the region that `find` gives, if its instances may be timed by the coarse
 /// clock.
 #[inline(always)]
 fn coarse_region(
+    event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> Option<(&'static Thread, &'static Region)> {
     // Asked first: a thread that may be cancelled at any instruction goes no further.
-    if !state::is_quick() {
+    if !may_be_coarse(event) || !state::is_quick() {
         return None;
     }
     let region = find()?;
@@ -112,15 +120,14 @@ fn coarse_region(
 }
 
 impl Thread {
-    #[inline(always)]
-    pub(super) fn records_at_once(&'static self, event: Event, region: &'static Region) -> bool {
-        self.does_at_once(|| match event.action() {
-            Action::Open(_) => self.opens_coarse(region).is_some(),
-            _ => self.closes_coarse(region).is_some(),
-        })
+    pub(super) fn opens_at_once(&'static self, region: &'static Region) -> bool {
+        self.does_at_once(|| self.opens_coarse(region).is_some())
     }
 
-    #[inline(always)]
+    pub(super) fn closes_at_once(&'static self, region: &'static Region) -> bool {
+        self.does_at_once(|| self.closes_coarse(region).is_some())
+    }
+
     pub(super) fn begins_execution_at_once(
         &'static self,
         execution: &'static Region,

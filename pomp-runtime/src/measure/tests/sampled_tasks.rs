@@ -2,7 +2,7 @@
 
 use super::sampling::{MANY, row, sampled_thread};
 use super::*;
-use crate::measure::{clock, coarse_clock};
+use crate::measure::{clock, coarse_clock, coarse_times};
 use Event::*;
 
 /// Steps of the coarse clock. They are so long that the real clock never overtakes them.
@@ -18,8 +18,11 @@ struct Play {
     next_step: u64,
     /// How many events took the quick way.
     at_once: u64,
-    /// The ticks between the two last events are added up here.
+    /// The ticks between the two last events.
     between: u64,
+    begin: u64,
+    /// The sum of all waits, in ticks.
+    waited: u64,
 }
 
 impl Play {
@@ -33,7 +36,22 @@ impl Play {
             next_step: at + STEP,
             at_once: 0,
             between: 0,
+            begin: at,
+            waited: 0,
         }
+    }
+
+    /// A thread that has executed some of these tasks, so often that they are hot. How fast the test
+    /// itself is does not matter.
+    fn of_hot_tasks(regions: [&'static Region; 2]) -> Self {
+        let mut play = Self::new(sampled_thread());
+        for _ in 0..100 {
+            play.task(regions, 7);
+        }
+        for node in play.t.tree.nodes().flatten() {
+            coarse_times::consider(node, 0);
+        }
+        play
     }
 
     /// Time goes on by a random number of ticks.
@@ -52,7 +70,12 @@ impl Play {
     fn on(&mut self, event: Event, region: &'static Region) {
         self.passes();
         let (t, at) = (self.t, self.at);
-        match region.is_coarse() && t.records_at_once(event, region) {
+        let is_at_once = || match event {
+            TaskCreateEnter | TaskwaitEnter => t.opens_at_once(region),
+            TaskEnd | TaskCreateExit | TaskwaitExit => t.closes_at_once(region),
+            _ => false,
+        };
+        match region.is_coarse() && is_at_once() {
             true => self.at_once += 1,
             false => t.enter(|t| t.on(event, region, at)).unwrap(),
         }
@@ -68,17 +91,17 @@ impl Play {
     }
 
     /// Creates a task that is executed at once, creates two others unless it is `depth` levels
-    /// deep, and waits. Adds up the ticks of the wait.
-    fn task(&mut self, regions: [&'static Region; 2], depth: u64, waited: &mut u64) {
+    /// deep, and waits.
+    fn task(&mut self, regions: [&'static Region; 2], depth: u64) {
         let [task, taskwait] = regions;
         self.on(TaskCreateEnter, task);
         self.begins(task, 100 - depth);
         if depth > 0 {
-            self.task(regions, depth - 1, waited);
-            self.task(regions, depth - 1, waited);
+            self.task(regions, depth - 1);
+            self.task(regions, depth - 1);
             self.on(TaskwaitEnter, taskwait);
             self.on(TaskwaitExit, taskwait);
-            *waited += self.between;
+            self.waited += self.between;
         }
         self.on(TaskEnd, task.execution().unwrap());
         self.on(TaskCreateExit, task);
@@ -87,18 +110,15 @@ impl Play {
 
 #[test]
 fn counts_of_tasks_that_create_tasks_are_exact_and_times_are_near() {
-    let t = sampled_thread();
     let regions = [region("task", 1), region("taskwait", 2)];
-    let mut play = Play::new(t);
-    let begin = play.at;
-    let mut waited = 0;
+    let mut play = Play::of_hot_tasks(regions);
     // Depth 7: 255 tasks and 127 waits each.
     let times = MANY as u64 / 255;
-    for _ in 0..times {
-        play.task(regions, 7, &mut waited);
+    for _ in 100..times {
+        play.task(regions, 7);
     }
     let execution = regions[0].execution().unwrap();
-    let profile = profile_at(play.at, &[t], &[regions[0], execution, regions[1]]);
+    let profile = profile_at(play.at, &[play.t], &[regions[0], execution, regions[1]]);
     let [created, executed, waits] = ["task", "taskexec", "taskwait"].map(|it| row(&profile, it));
     assert_eq!(
         (created.main.count, executed.main.count),
@@ -109,9 +129,9 @@ fn counts_of_tasks_that_create_tasks_are_exact_and_times_are_near() {
     let estimate = waits.estimate().unwrap();
     assert!(estimate.timed < waits.main.count / 4, "{estimate:?}");
     // Three intervals, since chance is in it.
-    let off = waits.main.ns.abs_diff(waited);
+    let off = waits.main.ns.abs_diff(play.waited);
     assert!(off <= 3 * estimate.error_ns, "{off} {estimate:?}");
-    assert!(estimate.error_ns < waited, "{waited} {estimate:?}");
+    assert!(estimate.error_ns < play.waited, "{estimate:?}");
     // The outermost creations follow each other, with an event's time between two of them.
     let all = profile
         .nodes
@@ -119,8 +139,8 @@ fn counts_of_tasks_that_create_tasks_are_exact_and_times_are_near() {
         .find(|node| node.parent.is_none())
         .unwrap();
     let whole: u64 = all.rows.iter().map(|row| row.main.ns).sum();
-    let off = whole.abs_diff((play.at - begin) - times * EVENT);
-    assert!(off < (play.at - begin) / 50, "{off}");
+    let off = whole.abs_diff((play.at - play.begin) - times * EVENT);
+    assert!(off < (play.at - play.begin) / 50, "{off}");
     let spread = profile.distributions.iter().flat_map(|of| &of.histogram);
     let spread: u64 = spread.map(|bucket| bucket.count).sum();
     assert_eq!(spread, (255 + 255 + 127) * times);
@@ -128,12 +148,8 @@ fn counts_of_tasks_that_create_tasks_are_exact_and_times_are_near() {
 
 #[test]
 fn a_long_task_keeps_its_own_time() {
-    let t = sampled_thread();
     let regions = [region("task", 1), region("taskwait", 2)];
-    let mut play = Play::new(t);
-    for _ in 0..100 {
-        play.task(regions, 7, &mut 0);
-    }
+    let mut play = Play::of_hot_tasks(regions);
     play.on(TaskCreateEnter, regions[0]);
     play.begins(regions[0], 1);
     let begin = play.at;
@@ -143,7 +159,7 @@ fn a_long_task_keeps_its_own_time() {
     play.on(TaskEnd, regions[0].execution().unwrap());
     play.on(TaskCreateExit, regions[0]);
     let execution = regions[0].execution().unwrap();
-    let profile = profile_at(play.at, &[t], &[regions[0], execution, regions[1]]);
+    let profile = profile_at(play.at, &[play.t], &[regions[0], execution, regions[1]]);
     let of_execution =
         |of: &&profile::model::Distribution| profile.regions[of.region].region_type == "taskexec";
     let longest = profile.distributions.iter().filter(of_execution);
@@ -153,13 +169,9 @@ fn a_long_task_keeps_its_own_time() {
 
 #[test]
 fn what_else_happens_in_a_task_finds_its_place() {
-    let t = sampled_thread();
     let regions = [region("task", 1), region("taskwait", 2)];
     let user = region("userRegion", 3);
-    let mut play = Play::new(t);
-    for _ in 0..100 {
-        play.task(regions, 7, &mut 0);
-    }
+    let mut play = Play::of_hot_tasks(regions);
     play.on(TaskCreateEnter, regions[0]);
     play.begins(regions[0], 1);
     play.on(UserBegin, user);
@@ -169,7 +181,11 @@ fn what_else_happens_in_a_task_finds_its_place() {
     play.on(TaskEnd, regions[0].execution().unwrap());
     play.on(TaskCreateExit, regions[0]);
     let execution = regions[0].execution().unwrap();
-    let profile = profile_at(play.at, &[t], &[regions[0], execution, regions[1], user]);
+    let profile = profile_at(
+        play.at,
+        &[play.t],
+        &[regions[0], execution, regions[1], user],
+    );
     let inner = row(&profile, "userRegion");
     assert_eq!((inner.main.count, inner.main.ns), (1, end - begin));
     let path = lines(&profile)
