@@ -123,13 +123,14 @@ pub(super) fn ticks_of_update() -> u64 {
 }
 
 /// A cost in ticks, at least 1, which is found at the first use and kept in `known`. No thread
-/// waits: threads that ask at the same time find about the same cost.
+/// waits: of threads that ask at the same time each looks for the cost, and all get that of the
+/// first.
 pub(super) fn found_once(known: &AtomicU64, find: fn() -> u64) -> u64 {
     match known.load(Ordering::Relaxed) {
         0 => {
             let ticks = errno::keep(find).max(1);
-            known.store(ticks, Ordering::Relaxed);
-            ticks
+            let first = known.compare_exchange(0, ticks, Ordering::Relaxed, Ordering::Relaxed);
+            first.map_or_else(|first| first, |_| ticks)
         }
         ticks => ticks,
     }

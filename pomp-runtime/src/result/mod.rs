@@ -2,6 +2,7 @@
 //! thread, and from all of them the saved profile. It reads what `measure` has recorded
 //! and knows nothing of when or why it is asked.
 
+mod coarse_times;
 mod contention;
 pub(crate) mod merge;
 mod node_merge;

@@ -6,12 +6,11 @@ use profile::region_kind::PseudoRegion;
 use super::snapshot::Snapshot;
 use crate::measure::calls::hash::Map;
 use crate::measure::records::Node;
-use crate::measure::records::distribution::Distribution;
 use crate::measure::records::node::{Origin, pseudo_region};
 use crate::measure::thread::Thread;
 
-const MAIN: usize = PseudoRegion::Main as usize;
-const SEQ: usize = PseudoRegion::Seq as usize;
+pub(super) const MAIN: usize = PseudoRegion::Main as usize;
+pub(super) const SEQ: usize = PseudoRegion::Seq as usize;
 /// The parts of a whole instance, apart from the rest of `main`.
 const PARTS: [PseudoRegion; 4] = [
     PseudoRegion::Enter,
@@ -67,24 +66,6 @@ impl Snapshot {
         }
     }
 
-    /// Instances that were timed by the coarse clock count as equally long, unless one was long.
-    pub(super) fn settle_coarse_times(&mut self) {
-        for index in self.coarse.clone() {
-            let Some(times) = self.nodes[index].coarse_times() else {
-                continue;
-            };
-            let mut known = Distribution::default();
-            self.add_instances_to(&mut known, index);
-            let total = self.totals(index)[MAIN];
-            let coarse = total.count.saturating_sub(known.longer_than(0));
-            let ticks = total.ticks.saturating_sub(times.others().ticks);
-            if let Some(mean) = ticks.checked_div(coarse) {
-                let instances = self.more_instances.entry(index).or_default();
-                instances.add_many(mean, coarse);
-            }
-        }
-    }
-
     /// The time around a node's instances, in ticks, that was not measured in any instance there.
     /// None if that time is not known yet.
     fn room(&self, node: &'static Node) -> Option<u64> {
@@ -95,12 +76,7 @@ impl Snapshot {
         let Origin::Within(_) = parent.place() else {
             return None;
         };
-        let around = self.totals(self.find(parent)?);
-        let parts = PARTS.map(|part| around[part as usize].ticks);
-        let time = match within {
-            PseudoRegion::Main => around[MAIN].ticks.saturating_sub(parts.iter().sum()),
-            within => around[within as usize].ticks,
-        };
+        let time = self.time_in(parent, within)?;
         let beside = parent
             .children()
             .filter(|it| pseudo_region(it.key_within()) == within);
@@ -110,9 +86,19 @@ impl Snapshot {
         });
         Some(time.saturating_sub(measured.sum()))
     }
+
+    /// The time in a part of a node, in ticks, without the other parts.
+    pub(super) fn time_in(&self, node: &'static Node, part: PseudoRegion) -> Option<u64> {
+        let totals = self.totals(self.find(node)?);
+        let parts = PARTS.map(|part| totals[part as usize].ticks);
+        Some(match part {
+            PseudoRegion::Main => totals[MAIN].ticks.saturating_sub(parts.iter().sum()),
+            part => totals[part as usize].ticks,
+        })
+    }
 }
 
 /// How many nodes are above a node.
-fn depth(node: &'static Node) -> usize {
+pub(super) fn depth(node: &'static Node) -> usize {
     std::iter::successors(node.parent(), |above| above.parent()).count()
 }

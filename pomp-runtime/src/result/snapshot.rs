@@ -140,8 +140,9 @@ impl Snapshot {
         snapshot.settle_samples();
         snapshot.settle_exits();
         snapshot.settle_passed_members();
-        snapshot.settle_coarse_times();
+        let sums = snapshot.coarse_sums();
         snapshot.settle_recursion();
+        snapshot.settle_coarse_times(sums);
         snapshot
     }
 
@@ -485,16 +486,6 @@ impl Snapshot {
                     self.take_out(node, part as usize, within);
                 }
             }
-        }
-    }
-
-    /// Takes ticks out of a part of a node, as far as it has as many. It may have fewer if only
-    /// what happened inside it was timed by the coarse clock.
-    fn take_out(&mut self, node: &'static Node, part: usize, ticks: u64) {
-        if let Some(index) = self.find(node) {
-            let ticks = ticks.min(self.totals(index)[part].ticks);
-            let additions = self.additions.entry(index).or_default();
-            additions[part].ticks = additions[part].ticks.wrapping_sub(ticks);
         }
     }
 

@@ -194,3 +194,45 @@ fn what_else_happens_in_a_task_finds_its_place() {
         .unwrap();
     assert!(path.contains("in main/taskexec@1 in main/task@1"), "{path}");
 }
+
+/// Regions that are timed exactly stand around the tasks and in them.
+#[test]
+fn no_part_is_longer_than_the_whole() {
+    let regions = [region("task", 1), region("taskwait", 2)];
+    let [outer, inner] = [region("userRegion", 3), region("userRegion", 4)];
+    let mut play = Play::of_hot_tasks(regions);
+    for _ in 0..40 {
+        play.on(UserBegin, outer);
+        for _ in 0..100 {
+            play.on(TaskCreateEnter, regions[0]);
+            play.begins(regions[0], 1);
+            play.on(UserBegin, inner);
+            play.on(UserEnd, inner);
+            play.on(TaskEnd, regions[0].execution().unwrap());
+            play.on(TaskCreateExit, regions[0]);
+        }
+        play.on(UserEnd, outer);
+    }
+    for node in play.t.tree.nodes().flatten() {
+        coarse_times::consider(node, 0);
+    }
+    for _ in 0..100 {
+        play.on(UserBegin, outer);
+        play.on(TaskCreateEnter, regions[0]);
+        play.begins(regions[0], 1);
+        play.on(UserBegin, inner);
+        play.on(UserEnd, inner);
+        play.on(TaskEnd, regions[0].execution().unwrap());
+        play.on(TaskCreateExit, regions[0]);
+        play.on(UserEnd, outer);
+        let execution = regions[0].execution().unwrap();
+        let all = [regions[0], execution, regions[1], outer, inner];
+        let profile = profile_at(play.at, &[play.t], &all);
+        let ticks = |node: &Node| node.rows.iter().map(|row| row.main.ns).sum::<u64>();
+        for (index, node) in profile.nodes.iter().enumerate() {
+            let parts = profile.nodes.iter().filter(|it| it.parent == Some(index));
+            let parts: u64 = parts.map(ticks).sum();
+            assert!(parts <= ticks(node), "{:#?}", lines(&profile));
+        }
+    }
+}
