@@ -411,7 +411,9 @@ def lanes_of(page):
 
 
 def profile_duration(page):
-    words = page.locator(".said").first.inner_text().split(" to ")[1]
+    # The words may come after the table.
+    said = page.locator(".said").filter(has_text=" to ").first
+    words = said.inner_text().split(" to ")[1]
     return int(words.split()[0])
 
 
