@@ -23,7 +23,7 @@ def timeline(folder):
             link, seen = page.url.split("#")[1], page.locator("#app").inner_text()
             box = page.locator(".lanes").bounding_box()
             page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 8)
-            assert "ns" in page.locator(".said").first.inner_text()
+            assert "ns" in page.locator(".said[role=status]").first.inner_text()
             team = page.locator(".lane-names button[aria-expanded]").first
             team.focus()
             for is_open in ["false", "true", "false"]:
@@ -87,7 +87,7 @@ def large_trace(folder):
         paints = page.evaluate("performance.getEntriesByType('paint').map(one => [one.name, one.startTime])")
         page.wait_for_selector("table.data")
         members_are_those_of(profile, lanes_of(page))
-        said = page.locator(".said").first.inner_text().split()
+        said = page.locator(".said[role=status]").first.inner_text().split()
         bins = int("".join(said[said.index("there") + 2 : said.index("bins")]))
         assert bins > 16000, said
         print(f"paint {paints}, {bins} bins")
@@ -316,7 +316,7 @@ def arrows(folder):
     assert told == [("0->1", "0->0", True)] * 5, told
     with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=timeline") as page:
         page.wait_for_selector("table.data")
-        assert "Arrows of tasks are left out" not in page.locator(".said").first.inner_text()
+        assert "Arrows of tasks are left out" not in page.locator(".said[role=status]").first.inner_text()
 
 
 def told_in(page, place):
@@ -378,7 +378,7 @@ def dependence_arrows(folder):
     assert all(ended <= began for _, ended, _, began, *_ in facts["dependences"])
     with chromium() as browser, shown(browser, f"{folder}/page.html", "#v=timeline") as page:
         page.wait_for_selector("table.data")
-        assert "Dependences of tasks are left out" not in page.locator(".said").first.inner_text()
+        assert "Dependences of tasks are left out" not in page.locator(".said[role=status]").first.inner_text()
         listed = page.locator("table.data", has=page.locator("caption", has_text="in sight, by the begin"))
         assert listed.locator("tbody tr").count() == len(expected)
         detached = [name for name, *_, is_detached in facts["regions"] if is_detached]
@@ -411,9 +411,7 @@ def lanes_of(page):
 
 
 def profile_duration(page):
-    # The words may come after the table.
-    said = page.locator(".said").filter(has_text=" to ").first
-    words = said.inner_text().split(" to ")[1]
+    words = page.locator(".said[role=status]").first.inner_text().split(" to ")[1]
     return int(words.split()[0])
 
 
