@@ -118,6 +118,12 @@ pub(super) fn begins_anew(at: u64) {
     clock().latest.fetch_max(at, Ordering::Relaxed);
 }
 
+/// A forked child has no helper yet, so the clock stands still.
+pub(super) fn start_anew() {
+    clock().latest.store(0, Ordering::Relaxed);
+    request();
+}
+
 /// Whether the clock goes on, as seen at this time in ticks.
 pub(super) fn goes_on(at: u64) -> bool {
     /// The helper may come late by this many periods.

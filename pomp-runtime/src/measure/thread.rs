@@ -133,7 +133,7 @@ pub(crate) fn start_anew() {
     NEXT_INITIAL.store(1, Ordering::Relaxed);
     CURRENT.set(None);
     // What the parent has lent to the program counts no instance of the child.
-    coarse_clock::request();
+    coarse_clock::start_anew();
     watch_main();
 }
 
