@@ -1,12 +1,14 @@
 //! Times that were taken from the coarse clock: brings them into line with those that are known
 //! exactly.
 
+use profile::region_kind::PseudoRegion;
+
 use super::samples::{MAIN, SEQ, depth};
 use super::snapshot::{Snapshot, part_of};
 use crate::measure::calls::hash::Map;
 use crate::measure::records::Node;
 use crate::measure::records::distribution::Distribution;
-use crate::measure::records::node::pseudo_region;
+use crate::measure::records::node::Origin;
 
 impl Snapshot {
     /// The nodes that were timed by the coarse clock, with the sum of the times of their instances
@@ -53,49 +55,87 @@ impl Snapshot {
 
     fn fit_coarse_times(&mut self) {
         let coarse = self.coarse_sums();
-        // Inner nodes come first: each lasts at least as long as all that was measured inside it,
-        // and as its instances that were timed by the clock itself.
+        if coarse.is_empty() {
+            return;
+        }
+        // Inner nodes come first: each lasts at least as long as all that was measured inside it.
         let mut least: Map<usize, u64> = Map::default();
         for (index, ticks) in coarse.iter().rev() {
-            let node = self.nodes[*index];
-            let inside = node.children().filter_map(|child| self.ticks_within(child));
+            let inside = self.nodes[*index].children();
+            let inside = inside.filter_map(|child| self.ticks_within(child));
             let inside = inside.map(|(child, ticks)| *least.get(&child).unwrap_or(&ticks));
             let inside: u64 = inside.sum();
-            let others = node.coarse_times().map_or(0, |times| times.others().ticks);
-            least.insert(*index, inside.max(others.min(*ticks)));
+            least.insert(*index, inside);
             let additions = self.additions.entry(*index).or_default();
             additions[MAIN].ticks += inside.saturating_sub(*ticks);
         }
-        let mut last = None;
-        for (index, _) in coarse {
-            let node = self.nodes[index];
-            let Some(parent) = node.parent() else {
-                continue;
-            };
-            let place = (std::ptr::from_ref(parent), node.key_within());
-            if last.replace(place) != Some(place) {
-                self.fit_children(parent, node.key_within(), &least);
+        // Outer nodes come first, as they stand: a node is made after the one around it.
+        for index in 0..self.nodes.len() {
+            for within in PseudoRegion::ALL {
+                self.fit_children(self.nodes[index], within, &least);
             }
         }
     }
 
-    fn fit_children(&mut self, parent: &'static Node, within: u8, least: &Map<usize, u64>) {
-        let Some(time) = self.time_in(parent, pseudo_region(within)) else {
+    /// Has the nodes in a part of a node last no longer than that part together. Those that were
+    /// timed by the coarse clock are shortened first, as far as what was measured inside them
+    /// allows it, and then all.
+    fn fit_children(
+        &mut self,
+        parent: &'static Node,
+        within: PseudoRegion,
+        least: &Map<usize, u64>,
+    ) {
+        let children = || {
+            parent
+                .children()
+                .filter(|it| it.key_within() == within as u8)
+        };
+        if parent.is_leaf() || children().next().is_none() {
+            return;
+        }
+        // A root has no time of its own but that in its parts.
+        let is_known = match parent.place() {
+            Origin::Within(_) => true,
+            Origin::Member(_) => within != PseudoRegion::Main,
+            Origin::Initial(_) => false,
+        };
+        let count = |index: usize| self.totals(index)[within as usize].count;
+        if !is_known || self.find(parent).is_none_or(|index| count(index) == 0) {
+            return;
+        }
+        let Some(time) = self.time_in(parent, within) else {
             return;
         };
-        let children = parent.children().filter(|it| it.key_within() == within);
-        let children: Vec<_> = children.filter_map(|it| self.ticks_within(it)).collect();
-        let all: u64 = children.iter().map(|(_, ticks)| ticks).sum();
-        let spare = children.iter().filter_map(|(index, ticks)| {
-            let spare = ticks.saturating_sub(*least.get(index)?);
-            Some((*index, spare))
-        });
-        let spare: Vec<_> = spare.collect();
-        let of_all = spare.iter().map(|(_, spare)| spare).sum();
-        let excess = all.saturating_sub(time).min(of_all);
-        for (index, spare) in spare.into_iter().filter(|_| excess > 0) {
-            let ticks = (part_of(excess, spare, of_all) + 1).min(spare);
-            self.take_out(self.nodes[index], MAIN, ticks);
+        for shortens_all in [false, true] {
+            let children: Vec<_> = children().filter_map(|it| self.ticks_within(it)).collect();
+            let all: u64 = children.iter().map(|(_, ticks)| ticks).sum();
+            let spare = children.into_iter().filter_map(|(index, ticks)| {
+                let is_team = self.totals(index)[SEQ].count > 0;
+                let spare = match least.get(&index) {
+                    _ if shortens_all && !is_team => ticks,
+                    Some(least) => ticks.saturating_sub(*least),
+                    None => 0,
+                };
+                (spare > 0).then_some((index, spare))
+            });
+            let spare: Vec<_> = spare.collect();
+            let of_all = spare.iter().map(|(_, spare)| spare).sum();
+            let excess = all.saturating_sub(time).min(of_all);
+            for (index, spare) in spare.into_iter().filter(|_| excess > 0) {
+                let ticks = (part_of(excess, spare, of_all) + 1).min(spare);
+                self.shorten(index, ticks);
+            }
+        }
+    }
+
+    /// Takes ticks out of a node, and the same share out of each of its parts.
+    fn shorten(&mut self, index: usize, ticks: u64) {
+        let totals = self.totals(index);
+        let additions = self.additions.entry(index).or_default();
+        for (addition, total) in additions.iter_mut().zip(totals) {
+            let ticks = part_of(ticks, total.ticks, totals[MAIN].ticks);
+            addition.ticks = addition.ticks.wrapping_sub(ticks.min(total.ticks));
         }
     }
 
