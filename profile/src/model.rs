@@ -124,7 +124,8 @@ pub struct Run {
     /// picoseconds; 0 if it is not known. See [`Row::pairs`].
     #[serde(skip_serializing_if = "is_zero")]
     pub pair_cost_ps: u64,
-    /// Cost of a pair in an instance that was not timed, in picoseconds; 0 if it is not known.
+    /// Mean cost of a pair in an instance that was not timed, or was timed by a coarse clock, in
+    /// picoseconds; 0 if it is not known.
     /// See [`Row::passed_pairs`].
     #[serde(skip_serializing_if = "is_zero")]
     pub passed_pair_cost_ps: u64,

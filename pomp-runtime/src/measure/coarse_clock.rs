@@ -114,7 +114,7 @@ pub(super) fn now() -> u64 {
 }
 
 /// A pause ends at this time: what begins from now on begins after it.
-pub(super) fn begins_anew(at: u64) {
+pub(super) fn pause_ends(at: u64) {
     clock().latest.fetch_max(at, Ordering::Relaxed);
 }
 
@@ -132,13 +132,12 @@ pub(super) fn goes_on(at: u64) -> bool {
     period != NO_STEP && at.saturating_sub(now()) < LATE * period
 }
 
-/// Half of the 95 % confidence interval around a sum of times that were taken from this clock, in
-/// ticks: the number of steps in them follows Poisson's distribution.
-pub(crate) fn error_of(sum: u64) -> u64 {
-    const NINETY_FIVE: f64 = 1.96;
+/// The mean time from one step to the next in ticks, as a moment chosen at random sees it: longer
+/// times between steps weigh more.
+pub(super) fn period() -> f64 {
     let sums = clock().sums.each_ref();
     let [all, squares] = sums.map(|of| f64::from_bits(of.load(Ordering::Relaxed)));
-    (NINETY_FIVE * (sum as f64 * squares / all.max(1.0)).sqrt()) as u64
+    squares / all.max(1.0)
 }
 
 /// The variable with the mark, for programs that read it without a call.

@@ -14,6 +14,7 @@ use profile::event::{Action, Event};
 use profile::region_kind::PseudoRegion;
 
 use super::calls::totals::Total;
+use super::estimate::NINETY_FIVE;
 use super::records::frame::Role;
 use super::records::{CoarseTimes, Frame, Node, Region};
 use super::shared::leak;
@@ -52,7 +53,7 @@ fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
         times.before.ticks.set(ticks);
         node.set_coarse_times(times);
         if let Some(region) = node.region() {
-            region.set_coarse();
+            region.set_coarse_times();
         }
     }
 }
@@ -79,7 +80,10 @@ pub(crate) fn is_recorded(
     event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    let Some((thread, region)) = coarse_region(event, find) else {
+    if !may_be_coarse(event) {
+        return false;
+    }
+    let Some((thread, region)) = coarse_region(find) else {
         return false;
     };
     match event.action() {
@@ -95,7 +99,7 @@ pub(crate) fn opens_execution(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
     stack: u64,
 ) -> bool {
-    let Some((thread, region)) = coarse_region(Event::TaskEnd, find) else {
+    let Some((thread, region)) = coarse_region(find) else {
         return false;
     };
     thread.begins_execution_at_once(region, stack)
@@ -105,15 +109,14 @@ pub(crate) fn opens_execution(
 /// clock.
 #[inline(always)]
 fn coarse_region(
-    event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> Option<(&'static Thread, &'static Region)> {
     // Asked first: a thread that may be cancelled at any instruction goes no further.
-    if !may_be_coarse(event) || !state::is_quick() {
+    if !state::is_quick() {
         return None;
     }
     let region = find()?;
-    if !region.is_coarse() {
+    if !region.has_coarse_times() {
         return None;
     }
     Some((thread::current()?, region))
@@ -177,7 +180,7 @@ impl Thread {
 
     #[inline(always)]
     fn opens_coarse(&'static self, region: &'static Region) -> Option<&'static Frame> {
-        let top = self.top().filter(|top| top.may_be_around_coarse())?;
+        let top = self.top().filter(|top| top.is_unchanged_by_inner())?;
         let node = self.tree.known_child(top.node()?, region, top.within())?;
         let frame = top.above()?;
         let (role, around) = match node.recursion() {
@@ -199,7 +202,7 @@ impl Thread {
         let node = top.node().filter(|node| node.is_of(region))?;
         node.coarse_times()?;
         let below = top.below()?;
-        if !top.is_timed_construct() || !below.may_be_around_coarse() {
+        if !top.is_timed_construct() || !below.is_unchanged_by_inner() {
             return None;
         }
         let ticks = coarse_clock::now().saturating_sub(top.start());
@@ -250,6 +253,12 @@ impl Node {
             self.instances.add(ticks);
         }
     }
+}
+
+/// Half of the 95 % confidence interval around a sum of times that were taken from the coarse clock,
+/// in ticks: the number of steps in them follows Poisson's distribution.
+pub(crate) fn error_of(sum: u64) -> u64 {
+    (NINETY_FIVE * (sum as f64 * coarse_clock::period()).sqrt()) as u64
 }
 
 impl CoarseTimes {

@@ -37,7 +37,7 @@ pub(crate) fn of_pair(scale: Scale) -> u64 {
 
 /// Instances that were not timed by the clock itself.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Untimed {
+pub(crate) struct UntimedInstances {
     /// Passed over; begin and end were reported.
     pub(crate) pairs: u64,
     /// Passed over; only the begin was reported.
@@ -48,7 +48,7 @@ pub(crate) struct Untimed {
 
 /// As `of_pair`, of such an instance, in the mean over all of them. What can't be found out counts
 /// as 0.
-pub(crate) fn of_untimed_pair(scale: Scale, untimed: Untimed) -> u64 {
+pub(crate) fn of_untimed_pair(scale: Scale, untimed: UntimedInstances) -> u64 {
     static PAIRS_TICKS: OnceLock<Option<u64>> = OnceLock::new();
     static BEGINS_TICKS: OnceLock<Option<u64>> = OnceLock::new();
     static COARSE_TICKS: OnceLock<Option<u64>> = OnceLock::new();
@@ -60,7 +60,7 @@ pub(crate) fn of_untimed_pair(scale: Scale, untimed: Untimed) -> u64 {
         };
         u128::from(scale.to_ns(ticks * 1000) / PAIRS) * u128::from(number)
     };
-    let Untimed {
+    let UntimedInstances {
         pairs,
         begins,
         coarse,
@@ -258,7 +258,7 @@ mod tests {
     fn a_pair_costs_something() {
         assert!(of_pair(Scale::one()) > 0);
         let one = |pairs, begins, coarse| {
-            let untimed = Untimed {
+            let untimed = UntimedInstances {
                 pairs,
                 begins,
                 coarse,

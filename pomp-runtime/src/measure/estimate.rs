@@ -10,6 +10,9 @@ use super::sampling::cost_of_pair;
 use crate::measure::cost::{ticks_of_empty_instance, ticks_of_update};
 use crate::measure::records::Node;
 
+/// So many standard deviations around a mean hold 95 % of all cases.
+pub(super) const NINETY_FIVE: f64 = 1.96;
+
 /// The possible error of the cost of timing that is left out, as a part of that cost. Timing adds
 /// between half and all of the cost of a pair of events; three quarters are left out.
 const TIMING_ERROR: f64 = 1.0 / 3.0;
@@ -122,7 +125,6 @@ impl Sample {
     /// differ, the mean is as uncertain as that of a smaller number of instances with equal weights
     /// (Kish's effective sample size).
     fn half_interval(&self) -> f64 {
-        const NINETY_FIVE: f64 = 1.96;
         let drawn = self.drawn.get().max(1.0);
         let mean = self.ticks.get() / drawn;
         let variance = (self.squares.get() / drawn - mean * mean).max(0.0);

@@ -17,7 +17,7 @@ use super::records::Region;
 use super::records::frame::Role;
 use super::sampler::{Passes, place_of};
 use super::thread::{self, Thread};
-use super::{attention, coarse_clock, pause, state};
+use super::{attention, coarse_clock, coarse_times, pause, state};
 use crate::measure::records::Node;
 use crate::measure::records::node::pseudo_region;
 
@@ -41,6 +41,16 @@ pub(crate) fn is_passed_over(
     is_passed_over_by(event, find, |thread| thread.knows_place_for(find))
 }
 
+/// Whether nothing else is to be done for an event: it is passed over, or it was recorded with no
+/// more than a look at the coarse clock.
+#[inline(always)]
+pub(crate) fn is_done_at_once(
+    event: Event,
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> bool {
+    is_passed_over(event, find) || coarse_times::is_recorded(event, find)
+}
+
 /// Passes over an instance in which nothing else happens, if it is to be passed over. Its end is
 /// not reported then.
 pub(crate) fn pass_over_and_lend(region: Option<&'static Region>) -> Passes {
@@ -62,20 +72,6 @@ fn is_passed_over_by(
     let Some(kind) = kind_to_pass_over(event) else {
         return false;
     };
-    let begins = matches!(event.action(), Action::Open(_));
-    passes_over_by(begins, knows_place, |thread| {
-        thread.passes_over(event.action(), kind, find)
-    })
-}
-
-/// Whether `passes_over` says that an event is passed over. It is asked only if the thread is in a
-/// state in which it can pass over something. `begins`: the event begins an instance.
-#[inline(always)]
-fn passes_over_by(
-    begins: bool,
-    knows_place: impl FnOnce(&'static Thread) -> bool + Copy,
-    passes_over: impl FnOnce(&'static Thread) -> bool + Copy,
-) -> bool {
     // Asked first: a thread that may be cancelled at any instruction goes no further.
     if !state::is_quick() {
         return false;
@@ -83,10 +79,12 @@ fn passes_over_by(
     let Some(thread) = thread::current() else {
         return false;
     };
+    // Else the thread is in no state in which it can pass over something.
+    let begins = matches!(event.action(), Action::Open(_));
     if !begins && !thread.sampler.is_passing() || !knows_place(thread) {
         return false;
     }
-    passes_over(thread)
+    thread.passes_over(event.action(), kind, find)
 }
 
 /// Whether an event is of a construct that can be passed over.

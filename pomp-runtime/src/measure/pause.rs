@@ -90,7 +90,7 @@ pub(super) fn switch_on() {
     if let Some(last) = pauses.last_mut().filter(|last| last.end.is_none()) {
         let end = clock::now();
         last.end = Some(end);
-        coarse_clock::begins_anew(end);
+        coarse_clock::pause_ends(end);
         // One more is over.
         MARK.fetch_sub(PAUSED - 1, Ordering::Release);
         state::resume();

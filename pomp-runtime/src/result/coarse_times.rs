@@ -28,7 +28,7 @@ impl Snapshot {
     /// twice were taken out.
     pub(super) fn settle_coarse_times(&mut self, sums: Vec<(usize, u64)>) {
         let before = self.coarse_sums();
-        self.fit_coarse_times();
+        self.fit_coarse_times(&before);
         for ((index, sum), (_, before)) in sums.into_iter().zip(before) {
             let Some(times) = self.nodes[index].coarse_times() else {
                 continue;
@@ -53,8 +53,8 @@ impl Snapshot {
         }
     }
 
-    fn fit_coarse_times(&mut self) {
-        let coarse = self.coarse_sums();
+    /// `coarse` are the nodes, outer ones first, with their ticks.
+    fn fit_coarse_times(&mut self, coarse: &[(usize, u64)]) {
         if coarse.is_empty() {
             return;
         }

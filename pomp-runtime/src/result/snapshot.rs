@@ -13,7 +13,7 @@ use profile::region_kind::PseudoRegion;
 use crate::measure::calls::hash::Map;
 use crate::measure::calls::totals::{Recorded, Total, Totals};
 use crate::measure::clock::Scale;
-use crate::measure::cost::Untimed;
+use crate::measure::cost::UntimedInstances;
 use crate::measure::open_frames::open_frames;
 use crate::measure::records::Frame;
 use crate::measure::records::Node;
@@ -23,7 +23,7 @@ use crate::measure::records::frame::Role;
 use crate::measure::records::node::{Origin, pseudo_region};
 use crate::measure::records::waits::NodeWaits;
 use crate::measure::thread::Thread;
-use crate::measure::{active, coarse_clock, counters, counting, pause};
+use crate::measure::{active, coarse_times, counters, counting, pause};
 
 const EXIT: usize = PseudoRegion::Exit as usize;
 const IBARR: usize = PseudoRegion::Ibarr as usize;
@@ -331,7 +331,7 @@ impl Snapshot {
         if let Some(times) = self.nodes[index].coarse_times() {
             return Some(Estimate {
                 timed: times.others().count,
-                error_ns: scale.to_ns(coarse_clock::error_of(total.ticks)),
+                error_ns: scale.to_ns(coarse_times::error_of(total.ticks)),
                 cost_ns: 0,
             });
         }
@@ -371,8 +371,8 @@ impl Snapshot {
     }
 
     /// How many instances were not timed by the clock itself, by what they cost.
-    pub(crate) fn untimed(&self) -> Untimed {
-        let mut untimed = Untimed::default();
+    pub(crate) fn untimed_instances(&self) -> UntimedInstances {
+        let mut untimed = UntimedInstances::default();
         for index in self.samples.keys().copied() {
             let Some(sample) = self.nodes[index].sample() else {
                 continue;
@@ -395,7 +395,7 @@ impl Snapshot {
         untimed
     }
 
-    /// The nodes of which only some instances were timed.
+    /// The nodes of which only some instances were timed by the clock itself.
     pub(crate) fn sampled(&self) -> impl Iterator<Item = &'static Node> {
         let sampled = self
             .samples

@@ -18,8 +18,7 @@ use super::pomp::{
 use super::spelling::subroutine;
 use crate::measure::annotations;
 use crate::measure::clock::now;
-use crate::measure::coarse_times;
-use crate::measure::passed::is_passed_over;
+use crate::measure::passed::is_done_at_once;
 use crate::measure::passed_members;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
@@ -43,8 +42,7 @@ macro_rules! probes {
         probes! { $($name => |literal| {
             let find = || literal.known_region();
             if const { is_work(Event::$event) } && passed_members::is_passed_over(find)
-                || is_passed_over(Event::$event, find)
-                || coarse_times::is_recorded(Event::$event, || match Event::$event {
+                || is_done_at_once(Event::$event, || match Event::$event {
                     Event::TaskEnd => find()?.known_execution(),
                     _ => find(),
                 })

@@ -39,7 +39,7 @@ struct Rest {
 /// The accuracy of a row's times if only some instances were timed. Counts are always exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Instances that were timed.
+    /// Instances that were timed, but not by a coarse clock.
     pub timed: u64,
     /// Half of the 95 % confidence interval around the time of `main`, in nanoseconds.
     pub error_ns: u64,
@@ -224,7 +224,8 @@ impl Row {
         }
     }
 
-    /// Number of pairs, as in `pairs`, in instances that were counted but not timed.
+    /// Number of pairs, as in `pairs`, in instances that were counted but not timed, or that were
+    /// timed by a coarse clock.
     #[must_use]
     pub fn passed_pairs(&self, kind: RegionKind) -> u64 {
         self.all_pairs(kind) - self.pairs(kind)

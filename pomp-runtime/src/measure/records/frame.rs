@@ -197,9 +197,9 @@ impl Frame {
         role == Role::Construct as u8 || role == Role::Recursive as u8
     }
 
-    /// Whether what begins and ends in it changes nothing in this frame itself.
+    /// Whether instances that begin and end inside it change nothing in the frame itself.
     #[inline(always)]
-    pub(in crate::measure) fn may_be_around_coarse(&self) -> bool {
+    pub(in crate::measure) fn is_unchanged_by_inner(&self) -> bool {
         self.is_timed_construct() || self.role.load(Ordering::Relaxed) == Role::Member as u8
     }
 

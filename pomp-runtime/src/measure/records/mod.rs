@@ -59,7 +59,7 @@ pub(crate) struct Region {
     /// Whether instances of it may be passed over somewhere.
     is_sampled: AtomicBool,
     /// Whether instances of it are timed by the coarse clock somewhere.
-    is_coarse: AtomicBool,
+    has_coarse_times: AtomicBool,
 }
 
 /// A node of the call-path tree. The owner writes; others read at the end.

@@ -66,13 +66,13 @@ impl Region {
 
     /// Whether instances of it are timed by the coarse clock somewhere.
     #[inline(always)]
-    pub(in crate::measure) fn is_coarse(&self) -> bool {
-        self.is_coarse.load(Ordering::Relaxed)
+    pub(in crate::measure) fn has_coarse_times(&self) -> bool {
+        self.has_coarse_times.load(Ordering::Relaxed)
     }
 
     /// From now on instances of it may be timed by the coarse clock.
-    pub(in crate::measure) fn set_coarse(&self) {
-        self.is_coarse.store(true, Ordering::Relaxed);
+    pub(in crate::measure) fn set_coarse_times(&self) {
+        self.has_coarse_times.store(true, Ordering::Relaxed);
     }
 
     /// If an instance is passed over, only its begin is reported.
@@ -312,7 +312,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         holds_others: AtomicBool::new(false),
         reports_begin_only: AtomicBool::new(false),
         is_sampled: AtomicBool::new(false),
-        is_coarse: AtomicBool::new(false),
+        has_coarse_times: AtomicBool::new(false),
     })
 }
 

@@ -75,7 +75,7 @@ impl Play {
             TaskEnd | TaskCreateExit | TaskwaitExit => t.closes_at_once(region),
             _ => false,
         };
-        match region.is_coarse() && is_at_once() {
+        match region.has_coarse_times() && is_at_once() {
             true => self.at_once += 1,
             false => t.enter(|t| t.on(event, region, at)).unwrap(),
         }
@@ -84,10 +84,20 @@ impl Play {
     fn begins(&mut self, task: &'static Region, depth: u64) {
         self.passes();
         let (t, at, execution) = (self.t, self.at, task.execution().unwrap());
-        match execution.is_coarse() && t.begins_execution_at_once(execution, 1000 - depth) {
+        match execution.has_coarse_times() && t.begins_execution_at_once(execution, 1000 - depth) {
             true => self.at_once += 1,
             false => t.enter(|t| t.begins_task(task, depth, at)).unwrap(),
         }
+    }
+
+    /// Creates a task that is executed at once, in which the user marked a region.
+    fn task_with(&mut self, task: &'static Region, inner: &'static Region) {
+        self.on(TaskCreateEnter, task);
+        self.begins(task, 1);
+        self.on(UserBegin, inner);
+        self.on(UserEnd, inner);
+        self.on(TaskEnd, task.execution().unwrap());
+        self.on(TaskCreateExit, task);
     }
 
     /// Creates a task that is executed at once, creates two others unless it is `depth` levels
@@ -204,12 +214,7 @@ fn no_part_is_longer_than_the_whole() {
     for _ in 0..40 {
         play.on(UserBegin, outer);
         for _ in 0..100 {
-            play.on(TaskCreateEnter, regions[0]);
-            play.begins(regions[0], 1);
-            play.on(UserBegin, inner);
-            play.on(UserEnd, inner);
-            play.on(TaskEnd, regions[0].execution().unwrap());
-            play.on(TaskCreateExit, regions[0]);
+            play.task_with(regions[0], inner);
         }
         play.on(UserEnd, outer);
     }
@@ -218,12 +223,7 @@ fn no_part_is_longer_than_the_whole() {
     }
     for _ in 0..100 {
         play.on(UserBegin, outer);
-        play.on(TaskCreateEnter, regions[0]);
-        play.begins(regions[0], 1);
-        play.on(UserBegin, inner);
-        play.on(UserEnd, inner);
-        play.on(TaskEnd, regions[0].execution().unwrap());
-        play.on(TaskCreateExit, regions[0]);
+        play.task_with(regions[0], inner);
         play.on(UserEnd, outer);
         let execution = regions[0].execution().unwrap();
         let all = [regions[0], execution, regions[1], outer, inner];

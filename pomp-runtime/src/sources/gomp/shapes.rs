@@ -9,8 +9,7 @@ use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
 use super::unmarked::{leave_loop, leave_loop_at, leave_single, top_of};
 use crate::measure::clock::now;
-use crate::measure::coarse_times;
-use crate::measure::passed::is_passed_over;
+use crate::measure::passed::is_done_at_once;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -173,7 +172,7 @@ fn place<E: Row>(body: usize, caller: usize) -> usize {
 /// Reports the events of the row from before the call.
 #[inline(always)]
 pub(super) fn before<E: Row>(call: Call) {
-    if passes_over(E::BEFORE, call) {
+    if are_done_at_once(E::BEFORE, call) {
         return;
     }
     tell::<E>(call, |thread, region| {
@@ -187,14 +186,11 @@ pub(super) fn before<E: Row>(call: Call) {
     });
 }
 
-/// Whether these events are passed over.
+/// Whether nothing else is to be done for these events.
 #[inline(always)]
-fn passes_over(events: &'static [Event], call: Call) -> bool {
+fn are_done_at_once(events: &'static [Event], call: Call) -> bool {
     match events {
-        [event] => {
-            is_passed_over(*event, || call.region)
-                || coarse_times::is_recorded(*event, || call.region)
-        }
+        [event] => is_done_at_once(*event, || call.region),
         _ => false,
     }
 }
@@ -202,7 +198,7 @@ fn passes_over(events: &'static [Event], call: Call) -> bool {
 /// Reports the events of the row from after the call.
 #[inline(always)]
 pub(super) fn after_call<E: Row>(call: Call) {
-    if !passes_over(E::AFTER, call) {
+    if !are_done_at_once(E::AFTER, call) {
         after::<E>(call, E::after);
     }
 }

@@ -13,7 +13,7 @@ use super::super::pomp::{begin_task_at, on_event, stack_here};
 use super::abi::{self, Data, Dependence, depend};
 use super::links::{self, BEGUN};
 use super::places::{self, What};
-use super::tell::{Address, catch_up, may_pass_over, not_passed_over, tell_at};
+use super::tell::{Address, catch_up, may_pass_over, not_done_at_once, tell_at};
 use crate::measure::coarse_times;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
@@ -97,7 +97,7 @@ pub(super) unsafe extern "C" fn task_create(
     };
     let region = places::region((kind, 0), address.addr());
     let events = [Event::TaskCreateEnter, Event::TaskCreateExit];
-    let label = match not_passed_over(&events, || region) {
+    let label = match not_done_at_once(&events, || region) {
         [] => None,
         events => event_of(
             |_| region,

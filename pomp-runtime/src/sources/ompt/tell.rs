@@ -9,8 +9,7 @@ use profile::region_kind::RegionKind;
 use super::super::boundary::event_of;
 use super::super::pomp::on_event;
 use super::places::region;
-use crate::measure::coarse_times;
-use crate::measure::passed::is_passed_over;
+use crate::measure::passed::is_done_at_once;
 use crate::measure::records::Region;
 use crate::measure::records::frame::Role;
 use crate::measure::thread::Thread;
@@ -90,7 +89,7 @@ impl PutOff {
 /// stack, and may be made once only for an event.
 #[inline(always)]
 pub(super) fn tell(region: Option<&'static Region>, events: &[Event]) {
-    let events = not_passed_over(events, || region);
+    let events = not_done_at_once(events, || region);
     if !events.is_empty() {
         report(|_| region, events);
     }
@@ -105,7 +104,7 @@ pub(super) fn tell_at(kind: RegionKind, address: Address, events: &[Event]) {
 #[inline(always)]
 pub(super) fn tell_open(kind: RegionKind, events: &[Event]) {
     // An instance that is passed over is on no stack, and is known by its kind.
-    let events = not_passed_over(events, || None);
+    let events = not_done_at_once(events, || None);
     if !events.is_empty() {
         report(
             |thread| open(thread, |role, of| role.is_construct() && of == kind),
@@ -120,19 +119,18 @@ pub(in crate::sources) fn may_pass_over() -> bool {
     PUT_OFF.get().is_none()
 }
 
-/// Passes over events from the first on, as far as they can be passed over, and gives the others.
+/// Gives the events for which there is more to do, behind the first ones that are done at once.
 #[inline(always)]
-pub(super) fn not_passed_over(
+pub(super) fn not_done_at_once(
     events: &[Event],
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> &[Event] {
-    let is_passed =
-        |event: &&Event| is_passed_over(**event, find) || coarse_times::is_recorded(**event, find);
-    let passed = match may_pass_over() {
-        true => events.iter().take_while(is_passed).count(),
+    let is_done = |event: &&Event| is_done_at_once(**event, find);
+    let done = match may_pass_over() {
+        true => events.iter().take_while(is_done).count(),
         false => 0,
     };
-    &events[passed..]
+    &events[done..]
 }
 
 #[inline(always)]
