@@ -59,6 +59,7 @@ pub(crate) mod own_time;
 pub(crate) mod passed;
 pub(crate) mod passed_locks;
 pub(crate) mod passed_members;
+pub(crate) mod passed_teams;
 mod passing;
 pub(crate) mod pause;
 pub(crate) mod pausing;

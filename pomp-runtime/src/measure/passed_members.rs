@@ -13,38 +13,26 @@
 //! something else happens in a member's part after all, the part is put on the stack, marked as
 //! already counted, and the members of the region record from then on.
 
-use std::sync::atomic::Ordering;
-
 use profile::region_kind::PseudoRegion;
 
 use super::clock::{self, now};
 use super::records::Frame;
-use super::records::PassedTeams;
 use super::records::Region;
 use super::records::frame::Role;
-use super::records::team::TeamHandle;
 use super::sample::Sample;
-use super::sampling;
 use super::shared::leak;
 use super::thread::{self, Thread};
-use super::{attention, coarse_clock, omp, pause, state};
+use super::{coarse_clock, pause, state};
 use crate::measure::records::Node;
 use crate::measure::records::node::Origin;
 
-/// How many teams must have been passed over before their mean time is used.
-const ENOUGH: u64 = 256;
-
-fn number() -> u32 {
-    u32::try_from(omp::omp_get_thread_num()).unwrap_or(0)
-}
-
-fn size() -> u32 {
-    u32::try_from(omp::omp_get_num_threads()).unwrap_or(0)
-}
-
-/// A member of a team that is passed over begins. True if there is no more to do.
+/// Member `number` of a team that is passed over begins. True if there is no more to do.
 #[inline(always)]
-pub(crate) fn begins(fork: &'static Node) -> bool {
+pub(crate) fn begins(
+    fork: &'static Node,
+    number: impl FnOnce() -> u32,
+    size: impl FnOnce() -> u32,
+) -> bool {
     let thread = thread::current().filter(|_| state::is_quick());
     thread.is_some_and(|thread| !thread.is_busy() && thread.begins_part(fork, number(), size))
 }
@@ -68,33 +56,20 @@ pub(crate) fn ends(find: impl FnOnce() -> Option<&'static Region> + Copy) -> boo
     is_passed_over
 }
 
-impl Thread {
-    /// As `fork`, of a team whose members get a handle.
-    pub(crate) fn fork_for_handle(
-        &'static self,
-        region: &'static Region,
-        now: impl Fn() -> u64,
-    ) -> Option<TeamHandle> {
-        let team = self.fork(region, now)?;
-        let fork = self.top().and_then(Frame::node)?;
-        let Some(teams) = fork.passed_teams.get() else {
-            return Some(TeamHandle::Team(team));
-        };
-        self.sampler.teams.add(1);
-        let left = teams.left.load(Ordering::Relaxed);
-        let is_told = attention::is_needed() || self.paused().is_some();
-        if left == 0 || is_told || region.holds_others() {
-            team.weight.set(teams.since.get() + 1);
-            teams.since.set(0);
-            return Some(TeamHandle::Team(team));
-        }
-        teams.left.store(left - 1, Ordering::Relaxed);
-        teams.since.add(1);
-        teams.team.set(Some(team));
-        team.set_passed(true);
-        Some(TeamHandle::PassedOver(fork))
-    }
+/// A loop begins whose end no call marks. Whether it is passed over, with the part that it is in.
+#[cfg_attr(
+    any(test, not(target_arch = "x86_64")),
+    allow(dead_code, reason = "its users are not built")
+)]
+#[inline(always)]
+pub(crate) fn passes_over_loop(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
+    let thread = thread::current().filter(|thread| thread.passed_member.is_in());
+    thread.is_some_and(|thread| {
+        state::is_quick() && !thread.is_busy() && find().is_some_and(|it| thread.counts_loop(it))
+    })
+}
 
+impl Thread {
     #[inline(always)]
     pub(super) fn begins_part(
         &'static self,
@@ -134,42 +109,32 @@ impl Thread {
         self.looks_up_next_time();
     }
 
-    /// A team whose members recorded is joined; it stands for `weight` teams. Decides how many
-    /// teams of the fork node are passed over next.
-    #[inline(never)]
-    pub(super) fn has_timed_team(
-        &'static self,
-        fork: &'static Node,
-        teams: &PassedTeams,
-        weight: u64,
-        [begin, at]: [u64; 2],
-    ) {
-        let weight = weight.max(1);
-        let interval = at.wrapping_sub(teams.last.get()) / weight;
-        // Regions that take turns share the budget.
-        let forked = self.sampler.teams.get();
-        let regions = forked.wrapping_sub(teams.forked.get()) / weight;
-        teams.last.set(at);
-        teams.forked.set(forked);
-        teams.timed.add(1);
-        teams.ticks.add(at.wrapping_sub(begin));
-        let passed = fork.teams.passed_ticks(ENOUGH);
-        let longer = passed.map(|passed| teams.timed_ticks().saturating_sub(passed));
-        let left = match sampling::teams_to_pass_over(teams.timed.get(), interval, regions, longer)
-        {
-            0 | 1 => 0,
-            many => self.sampler.about(many),
+    /// Counts a loop in a part that is passed over. False if the loop has to be recorded.
+    #[inline(always)]
+    pub(super) fn counts_loop(&'static self, region: &'static Region) -> bool {
+        let root = self.passed_member.root.get();
+        let body = PseudoRegion::Body as u8;
+        let Some(node) = root.and_then(|root| self.tree.known_child(root, region, body)) else {
+            return false;
         };
-        teams.left.store(left as u32, Ordering::Relaxed);
+        let Some(sample) = node.sample().or_else(|| node.sample_of_loop()) else {
+            return false;
+        };
+        for part in node.parts() {
+            node.span(*part).count.add(1);
+        }
+        sample.add_passed(1);
+        self.passed_member.inner.set(Some(node));
+        true
     }
 
     /// As `begins_part`, if the member's root has to be searched for or made.
-    pub(crate) fn begins_another_part(&'static self, fork: &'static Node) {
-        let root = self.tree.member_root(fork, number());
+    pub(crate) fn begins_another_part(&'static self, fork: &'static Node, number: u32, size: u32) {
+        let root = self.tree.member_root(fork, number);
         if let Some(root) = root
             && let Some(sample) = root.sample_of_member()
         {
-            self.counts_part(root, sample, size);
+            self.counts_part(root, sample, || size);
         }
     }
 
@@ -238,6 +203,12 @@ impl Thread {
             if has_ended {
                 frame.end_counted_member();
                 self.watch_for_the_next_team();
+            } else if let (Some(inner), Some(frame)) =
+                (self.passed_member.inner.get(), frame.frame_above())
+            {
+                frame.begin(Role::Counted, inner, 0);
+                frame.set_within(PseudoRegion::Body as u8);
+                self.set_top(frame);
             }
         }
     }
@@ -271,11 +242,14 @@ impl Node {
         self.sample()
     }
 
-    /// From now on members of its teams may be passed over.
-    pub(super) fn passes_over_teams(&self) {
-        if self.passed_teams.get().is_none() {
-            self.passed_teams.set(leak(PassedTeams::default()));
-            coarse_clock::start();
-        }
+    /// The sample of a loop in the part of a member, made for the first instance that is passed
+    /// over.
+    #[cold]
+    #[inline(never)]
+    fn sample_of_loop(&self) -> Option<&'static Sample> {
+        let sample = leak(Sample::default())?;
+        sample.timed.set(self.span(PseudoRegion::Main).count.get());
+        self.set_sample(sample);
+        Some(sample)
     }
 }

@@ -342,6 +342,8 @@ pub(crate) struct PassedMember {
     /// The root of the member.
     pub(super) root: SharedRef<Node>,
     state: AtomicU8,
+    /// The loop in the part that is passed over with it, if one has begun.
+    pub(super) inner: SharedRef<Node>,
     /// The mark of the coarse clock when the part began.
     pub(super) mark: SharedU64,
 }
@@ -351,6 +353,7 @@ impl PassedMember {
         Self {
             root: SharedRef::none(),
             state: AtomicU8::new(OUT),
+            inner: SharedRef::none(),
             mark: SharedU64::new(0),
         }
     }
@@ -359,6 +362,7 @@ impl PassedMember {
     #[inline(always)]
     pub(super) fn begin(&self, root: &'static Node, mark: u64) {
         self.root.set(Some(root));
+        self.inner.set(None);
         self.mark.set(mark);
         self.state.store(IN, Ordering::Relaxed);
     }

@@ -211,7 +211,11 @@ impl Thread {
         if weight > 1 {
             sample.add_interval(node, weight - 1, start.saturating_sub(before));
         }
-        if sample.drawn.get() >= TIMED_FIRST {
+        let decides_itself = node
+            .region()
+            .is_some_and(|region| region.kind.may_be_passed_over());
+        // A loop is passed over with the part of the member that it is in.
+        if decides_itself && sample.drawn.get() >= TIMED_FIRST {
             self.arm(node, at.wrapping_sub(before) / weight);
         }
     }

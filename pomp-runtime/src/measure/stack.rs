@@ -25,6 +25,9 @@ use super::{sampling, untimed};
 /// Considers whether a node is to be recorded with less effort from now on. The thread's instances
 /// come at this `interval` in ticks.
 fn consider(node: &'static Node, interval: u64) {
+    if node.passed_teams.get().is_some() {
+        return;
+    }
     untimed::consider(node);
     sampling::consider(node);
     coarse_times::consider(node, interval);

@@ -44,8 +44,7 @@ impl Thread {
             Some(_) => 0,
             None => self.trace_fork(frame, node, at),
         });
-        team.instance.add(1);
-        frame.instance.set(team.instance.get());
+        frame.instance.set(team.next_instance());
         frame.begin(Role::Fork, node, at);
         frame.start_phase(PseudoRegion::Seq, at);
         self.set_top(frame);

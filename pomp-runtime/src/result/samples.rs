@@ -36,7 +36,11 @@ impl Snapshot {
 
     /// Adds the estimated time of instances that were passed over.
     pub(super) fn settle_samples(&mut self) {
-        let samples = self.samples.iter().filter(|(_, passed)| **passed > 0);
+        let is_member = |index: usize| matches!(self.nodes[index].place(), Origin::Member(_));
+        let samples = self
+            .samples
+            .iter()
+            .filter(|(index, passed)| **passed > 0 && !is_member(**index));
         let mut samples: Vec<(usize, u64)> = samples.map(|(index, rest)| (*index, *rest)).collect();
         // Outer nodes come first, since the time around a node may be an estimate, too.
         samples.sort_unstable_by_key(|(index, _)| (depth(self.nodes[*index]), *index));
@@ -73,9 +77,11 @@ impl Snapshot {
             return None;
         };
         let parent = node.parent()?;
-        let Origin::Within(_) = parent.place() else {
-            return None;
-        };
+        // Of a member only the body is known before all parts of its team are.
+        match (parent.place(), within) {
+            (Origin::Within(_), _) | (Origin::Member(_), PseudoRegion::Body) => {}
+            _ => return None,
+        }
         let time = self.time_in(parent, within)?;
         let beside = parent
             .children()

@@ -137,9 +137,9 @@ impl Snapshot {
             snapshot.close_locks(thread, at);
             snapshot.count_passed(thread);
         }
-        snapshot.settle_samples();
         snapshot.settle_exits();
         snapshot.settle_passed_members();
+        snapshot.settle_samples();
         let sums = snapshot.coarse_sums();
         snapshot.settle_recursion();
         snapshot.settle_coarse_times(sums);

@@ -19,9 +19,9 @@ use super::spelling::subroutine;
 use crate::measure::annotations;
 use crate::measure::clock::now;
 use crate::measure::passed::is_done_at_once;
-use crate::measure::passed_members;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
+use crate::measure::{passed_members, passed_teams};
 use crate::run::life_cycle;
 use profile::event::Event;
 
@@ -104,7 +104,11 @@ for_events!(probes);
 
 probes! {
     "task_begin" => |literal| { begin_task_of(literal, 0); },
-    "parallel_fork" => |literal| { event_at(literal, fork_that_may_pass); },
+    "parallel_fork" => |literal| {
+        if !passed_teams::fork_announced(literal.known_region()) {
+            event_at(literal, fork_that_may_pass);
+        }
+    },
     "parallel_begin" => |literal| {
         if !begin_or_pass(|| literal.known_region()) {
             event_at(literal, begin_announced);
@@ -118,7 +122,11 @@ probes! {
             event_at(literal, |thread, region| thread.end_member_now(region, now));
         }
     },
-    "parallel_join" => |literal| { event_at(literal, |thread, region| thread.join(region, now())); },
+    "parallel_join" => |literal| {
+        if !passed_teams::join(literal.known_region()) {
+            event_at(literal, |thread, region| thread.join(region, now()));
+        }
+    },
 }
 
 pompf! {

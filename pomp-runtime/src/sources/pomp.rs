@@ -25,7 +25,7 @@ use crate::measure::records::TeamPath;
 use crate::measure::records::team::TeamHandle;
 use crate::measure::sampler::Passes;
 use crate::measure::thread::Thread;
-use crate::measure::{omp, passed_members, pausing, state, thread};
+use crate::measure::{omp, passed_members, passed_teams, pausing, state, thread};
 use crate::run::life_cycle;
 use profile::event::{Action as EventAction, Event};
 
@@ -352,13 +352,17 @@ unsafe extern "C-unwind" fn POMP_Register_table(
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Parallel_fork_team(descriptor: *const OmpRegDescr) -> *mut c_void {
     // SAFETY: as the caller promises.
-    let team = unsafe {
-        event(descriptor, |thread, region| {
-            thread.fork_for_handle(region, now)
-        })
-    };
-    team.flatten()
-        .map_or(std::ptr::null_mut(), TeamHandle::into_pointer)
+    let known = unsafe { descriptor.as_ref() }.and_then(OmpRegDescr::known_region);
+    let team = passed_teams::fork(known).or_else(|| {
+        // SAFETY: as the caller promises.
+        let team = unsafe {
+            event(descriptor, |thread, region| {
+                thread.fork_for_handle(region, now)
+            })
+        };
+        team.flatten()
+    });
+    team.map_or(std::ptr::null_mut(), TeamHandle::into_pointer)
 }
 
 /// A member of a team starts. Without a handle it is in no team of ours.
@@ -377,7 +381,8 @@ unsafe extern "C-unwind" fn POMP_Parallel_begin_team(
     // SAFETY: as the caller promises.
     unsafe {
         let team = TeamHandle::of_pointer(team);
-        if !matches!(team, Some(TeamHandle::PassedOver(fork)) if passed_members::begins(fork)) {
+        if !matches!(team, Some(TeamHandle::PassedOver(fork)) if passed_members::begins(fork, number, size))
+        {
             event(descriptor, |thread, _| begin_in(thread, team));
         }
     }
@@ -432,7 +437,7 @@ pub(super) fn begin_or_pass(find: impl FnOnce() -> Option<&'static Region>) -> b
     thread.begins_in_a_team();
     let forked = || place(omp::omp_get_level() - 1);
     let fork = find().and_then(|region| region.passed_at(forked));
-    fork.is_some_and(passed_members::begins)
+    fork.is_some_and(|fork| passed_members::begins(fork, number, size))
 }
 
 /// The position of a thread: the member numbers on the way there through the innermost `levels`
@@ -445,13 +450,20 @@ fn place(levels: c_int) -> TeamPath {
 #[inline(always)]
 fn begin_in(thread: &'static Thread, team: Option<TeamHandle>) {
     match team {
-        Some(TeamHandle::Team(team)) => {
-            let number = unsigned(omp::omp_get_thread_num());
-            thread.begin_member(team, number, || unsigned(omp::omp_get_num_threads()), now);
+        Some(TeamHandle::Team(team)) => thread.begin_member(team, number(), size, now),
+        Some(TeamHandle::PassedOver(fork)) => {
+            thread.begins_another_part(fork, number(), size());
         }
-        Some(TeamHandle::PassedOver(fork)) => thread.begins_another_part(fork),
         None => thread.unmatched.add(1),
     }
+}
+
+fn number() -> u32 {
+    unsigned(omp::omp_get_thread_num())
+}
+
+fn size() -> u32 {
+    unsigned(omp::omp_get_num_threads())
 }
 
 fn unsigned(number: c_int) -> u32 {
@@ -515,7 +527,11 @@ fn leave_another(kind: RegionKind, thread: &'static Thread, region: &'static Reg
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Parallel_join(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
-    unsafe { event(descriptor, |thread, region| thread.join(region, now())) };
+    unsafe {
+        if !passed_teams::join(descriptor.as_ref().and_then(OmpRegDescr::known_region)) {
+            event(descriptor, |thread, region| thread.join(region, now()));
+        }
+    }
 }
 
 /// Has the parts linked that a program refers to weakly, or not by name.

@@ -113,7 +113,9 @@ impl CallTree {
                 let key = Key::of_child(parent, region, within);
                 self.look_up_or_add(last, key, |node| {
                     node.become_child(parent, region, within);
-                    if let (Origin::Member(_), Some(around)) = (parent.place(), parent.region()) {
+                    if let (Origin::Member(_), Some(around)) = (parent.place(), parent.region())
+                        && !region.is_known_by_its_head()
+                    {
                         around.hold_others();
                     }
                 })?

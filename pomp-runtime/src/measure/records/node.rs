@@ -136,6 +136,7 @@ impl Node {
             Some(RegionKind::Critical | RegionKind::Ordered | RegionKind::Lock) => {
                 &[Main, Enter, Body, Exit]
             }
+            Some(RegionKind::Loop) => &[Main, Body],
             _ => &[Main],
         }
     }

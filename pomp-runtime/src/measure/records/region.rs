@@ -42,6 +42,15 @@ impl Region {
         self.kind.is_parallel() && !self.tells_barrier.load(Ordering::Relaxed)
     }
 
+    /// A loop whose begin is known from what is asked at its head, and whose end no call marks.
+    #[inline(always)]
+    pub(crate) fn is_known_by_its_head(&self) -> bool {
+        // Nothing else has both: other loops have a call of their own, or come from the source.
+        self.kind == RegionKind::Loop
+            && self.descriptor.code.is_some()
+            && self.descriptor.schedule.is_some()
+    }
+
     /// Of a parallel region: whether anything else happened in a member's part.
     #[inline(always)]
     pub(in crate::measure) fn holds_others(&self) -> bool {
@@ -399,6 +408,18 @@ pub(crate) mod tests {
     pub(crate) fn updating(variable: &str, line: u32) -> &'static Region {
         let mut descriptor = descriptor("atomic", line);
         descriptor.variable = Some(variable.to_owned());
+        new_region(descriptor, 0, u32::MAX).unwrap()
+    }
+
+    /// A loop that is in no registry and is known by its head.
+    pub(crate) fn loop_at_head(line: u32) -> &'static Region {
+        let mut descriptor = descriptor("for", line);
+        descriptor.schedule = Some("static".to_owned());
+        descriptor.code = Some(profile::model::Code {
+            module: "a.out".to_owned(),
+            offset: line.into(),
+            symbol: None,
+        });
         new_region(descriptor, 0, u32::MAX).unwrap()
     }
 

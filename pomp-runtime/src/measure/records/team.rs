@@ -23,6 +23,47 @@ impl Team {
         self.thread.get() == thread as u64
     }
 
+    /// Whether its last instance was forked by this node, in a team of this initial thread.
+    #[inline(always)]
+    pub(in crate::measure) fn was_forked_by_node(&self, node: &'static Node, initial: u64) -> bool {
+        self.node.is(node) && self.initial.get() == initial
+    }
+
+    /// Opens its next instance, whose members are passed over. They find it where they found the
+    /// last one. Returns the instance's id.
+    #[inline(always)]
+    pub(in crate::measure) fn opens_passed(&'static self, fork: &'static Node, at: u64) -> u64 {
+        self.fork.set(at);
+        self.set_passed(true);
+        if let Some(forker) = self.forker.get() {
+            forker.open.team.set(Some(self));
+            forker.open.passed.set(Some(fork));
+        }
+        self.next_instance()
+    }
+
+    /// Closes such an instance.
+    #[inline(always)]
+    pub(in crate::measure) fn closes_passed(&'static self) {
+        self.set_passed(false);
+        if let Some(forker) = self.forker.get() {
+            forker.close(self);
+        }
+    }
+
+    /// Whether its members find it by their region, and get no handle.
+    #[inline(always)]
+    pub(in crate::measure) fn is_announced(&self) -> bool {
+        self.forker.get().is_some()
+    }
+
+    /// Goes on to its next instance, and returns the id.
+    #[inline(always)]
+    pub(in crate::measure) fn next_instance(&self) -> u64 {
+        self.instance.add(1);
+        self.instance()
+    }
+
     pub(in crate::measure) fn initial(&self) -> u64 {
         self.initial.get()
     }

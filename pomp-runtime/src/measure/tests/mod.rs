@@ -6,6 +6,8 @@ mod constructs;
 mod ended;
 mod lending;
 mod locks;
+mod passed_loops;
+mod passed_teams;
 mod reduction;
 mod sampled_tasks;
 mod sampling;

@@ -12,7 +12,8 @@ use super::runtime::asked;
 use super::shapes::tell;
 use super::site;
 use super::table::Entry;
-use super::unmarked::{is_head, leave_loop, leave_single};
+use super::unmarked::{leave_loop, leave_single};
+use crate::measure::passed_members;
 use crate::measure::records::frame::Role;
 use crate::measure::thread::Thread;
 
@@ -77,6 +78,9 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
     };
     if caller.wrapping_sub(ASKED.replace(0)) <= NEAR {
         let call = site::of::<E>(caller, 0);
+        if passed_members::passes_over_loop(|| call.region) {
+            return result;
+        }
         tell::<E>(call, |thread, region| {
             if is_in_team(thread) {
                 leave_loop(thread);
@@ -97,7 +101,8 @@ fn is_in_team(thread: &'static Thread) -> bool {
             return open.role() == Role::Member;
         }
         let may_hold = open.region().is_some_and(|region| {
-            matches!(region.kind, RegionKind::Single | RegionKind::Function) || is_head(region)
+            matches!(region.kind, RegionKind::Single | RegionKind::Function)
+                || region.is_known_by_its_head()
         });
         if !may_hold {
             return false;

@@ -14,28 +14,40 @@ use super::table::{Entry, row::Row};
 use super::unmarked::{leave_loop, leave_single};
 use crate::measure::clock::now;
 use crate::measure::records::Region;
-use crate::measure::records::Team;
+use crate::measure::records::team::TeamHandle;
 use crate::measure::shared_loop::Shared;
+use crate::measure::thread;
+use crate::measure::{passed_members, passed_teams};
 
 type Body = unsafe extern "C-unwind" fn(*mut c_void);
 type Eight =
     unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize, usize, usize, usize) -> usize;
 
-/// The data that the members of a team get.
-#[derive(Clone, Copy)]
-#[repr(C)]
+/// The data that the members of a team get: one line of the processor's caches, which each member
+/// fetches once.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 struct Launch {
     /// Where the runtime looks for the reductions of the tasks of the region.
     first_word: usize,
     body: usize,
     data: usize,
-    team: Option<&'static Team>,
+    /// A [`TeamHandle`].
+    team: *const c_void,
     region: &'static Region,
     runtime: &'static Runtime,
-    before: Action,
-    after: Action,
+    work: &'static Work,
     /// The loop that the region is, if its chunks are to be seen; null otherwise.
     shared: *const Shared,
+}
+
+const _: () = assert!(size_of::<Launch>() == 64);
+
+/// What a member reports of the work that the region is.
+#[derive(Debug)]
+struct Work {
+    begins: Action,
+    ends: Action,
 }
 
 /// Entries that return when the team is gone.
@@ -64,7 +76,7 @@ pub unsafe extern "C-unwind" fn parallel<E: Entry>(
     };
     // SAFETY: the words are those of the call.
     let shared = unsafe { chunks::begun::<E>(call, passed) };
-    let Some(mut launch) = fork::<E>(call, body, data) else {
+    let Some(mut launch) = fork::<E>(call, body, data, shared.is_none()) else {
         // SAFETY: as above.
         return unsafe { function(body, data, c, d, e, f, g, h) };
     };
@@ -76,12 +88,24 @@ pub unsafe extern "C-unwind" fn parallel<E: Entry>(
     result
 }
 
-/// Forks, if that is to be measured.
+/// Forks, if that is to be measured. `may_pass`: the members may be passed over.
 #[inline(always)]
-fn fork<E: Row>(call: Call, body: usize, data: usize) -> Option<Launch> {
+fn fork<E: Row>(call: Call, body: usize, data: usize, may_pass: bool) -> Option<Launch> {
     let runtime = call.runtime?;
     let region = call.region?;
-    let team = event_of(|_| Some(region), |thread, region| thread.fork(region, now))?;
+    let at_once = match may_pass {
+        true => passed_teams::fork(Some(region)),
+        false => None,
+    };
+    let team = at_once.map(Some).or_else(|| {
+        event_of(
+            |_| Some(region),
+            |thread, region| match may_pass {
+                true => thread.fork_for_handle(region, now),
+                false => thread.fork(region, now).map(TeamHandle::Team),
+            },
+        )
+    })?;
     let reduces = E::NUMBER == <super::entries::GOMP_parallel_reductions as Row>::NUMBER;
     let first_word = match reduces {
         // SAFETY: the data of this entry begins with the address of its reductions.
@@ -92,21 +116,27 @@ fn fork<E: Row>(call: Call, body: usize, data: usize) -> Option<Launch> {
         first_word,
         body,
         data,
-        team,
+        team: team.map_or(std::ptr::null(), |team| team.into_pointer().cast_const()),
         region,
         runtime,
-        before: E::before,
-        after: E::after,
+        work: &const {
+            Work {
+                begins: E::before,
+                ends: E::after,
+            }
+        },
         shared: std::ptr::null(),
     })
 }
 
 #[inline(always)]
 fn join(region: &'static Region) {
-    event_of(
-        |_| Some(region),
-        |thread, region| thread.join(region, now()),
-    );
+    if !passed_teams::join(Some(region)) {
+        event_of(
+            |_| Some(region),
+            |thread, region| thread.join(region, now()),
+        );
+    }
 }
 
 /// The function that a member runs.
@@ -126,13 +156,29 @@ unsafe extern "C-unwind" fn member(launch: *mut c_void) {
 
 #[inline(always)]
 fn begin(launch: Launch) {
-    let Some(team) = launch.team else { return };
+    // SAFETY: `fork` has set it.
+    let Some(team) = (unsafe { TeamHandle::of_pointer(launch.team) }) else {
+        return;
+    };
+    let runtime = launch.runtime;
+    let (number, size) = (|| runtime.thread_num(), || runtime.num_threads());
+    if let Some(thread) = thread::current() {
+        thread.begins_in_a_team();
+    }
+    if matches!(team, TeamHandle::PassedOver(fork) if passed_members::begins(fork, number, size)) {
+        return;
+    }
     event_of(
         |_| Some(launch.region),
         |thread, region| {
-            let runtime = launch.runtime;
-            thread.begin_member(team, runtime.thread_num(), || runtime.num_threads(), now);
-            (launch.before)(thread, region);
+            let team = match team {
+                TeamHandle::Team(team) => team,
+                TeamHandle::PassedOver(fork) => {
+                    return thread.begins_another_part(fork, number(), size());
+                }
+            };
+            thread.begin_member(team, number(), size, now);
+            (launch.work.begins)(thread, region);
             // SAFETY: the thread that forked keeps it until the team is gone.
             if let Some(shared) = unsafe { launch.shared.as_ref() } {
                 chunks::begin(thread, region, runtime, shared, now());
@@ -143,12 +189,15 @@ fn begin(launch: Launch) {
 
 #[inline(always)]
 fn end(launch: Launch) {
+    if passed_members::ends(|| Some(launch.region)) {
+        return;
+    }
     event_of(
         |_| Some(launch.region),
         |thread, region| {
             leave_loop(thread);
             leave_single(thread);
-            (launch.after)(thread, region);
+            (launch.work.ends)(thread, region);
             thread.end_member(region, now());
         },
     );
@@ -194,7 +243,7 @@ pub unsafe extern "C-unwind" fn parallel_start<E: Entry>(
     };
     // SAFETY: the words are those of the call.
     let shared = unsafe { chunks::begun::<E>(call, passed) };
-    let launch = fork::<E>(call, body, data);
+    let launch = fork::<E>(call, body, data, false);
     let below = STARTED.get();
     let mut started = Box::new(Started {
         launch,

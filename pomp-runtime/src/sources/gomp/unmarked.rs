@@ -18,11 +18,6 @@ pub(super) fn top_of(thread: &'static Thread, kind: RegionKind) -> Option<&'stat
     thread.top()?.region().filter(|region| region.kind == kind)
 }
 
-/// Whether a region is a loop that was found by what was asked at its head.
-pub(super) fn is_head(region: &'static Region) -> bool {
-    region.kind == RegionKind::Loop && region.descriptor.schedule.is_some()
-}
-
 /// Ends the loop on top of the stack, if there is one.
 pub(super) fn leave_loop(thread: &'static Thread) {
     leave_loop_at(thread, now);
@@ -30,7 +25,7 @@ pub(super) fn leave_loop(thread: &'static Thread) {
 
 /// Ends the loop on top of the stack, if there is one, at a time.
 pub(super) fn leave_loop_at(thread: &'static Thread, at: impl Fn() -> u64) {
-    let region = top_of(thread, RegionKind::Loop).filter(|region| is_head(region));
+    let region = top_of(thread, RegionKind::Loop).filter(|region| region.is_known_by_its_head());
     if let Some(region) = region
         && thread
             .top()
