@@ -13,7 +13,7 @@
 //! something else happens in a member's part after all, the part is put on the stack, marked as
 //! already counted, and the members of the region record from then on.
 
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::clock::{self, now};
 use super::records::Frame;
@@ -54,6 +54,18 @@ pub(crate) fn ends(find: impl FnOnce() -> Option<&'static Region> + Copy) -> boo
         thread.ends_part();
     }
     is_passed_over
+}
+
+/// Whether a loop that ends is the work of a combined region whose member is passed over.
+#[cfg_attr(
+    any(test, not(target_arch = "x86_64")),
+    allow(dead_code, reason = "its users are not built")
+)]
+#[inline(always)]
+pub(crate) fn does_loop() -> bool {
+    let thread = thread::current().filter(|thread| thread.passed_member.is_in());
+    let region = thread.and_then(|thread| thread.passed_member.root.get()?.region());
+    state::is_quick() && region.is_some_and(|region| region.kind == RegionKind::ParallelLoop)
 }
 
 /// A loop begins whose end no call marks. Whether it is passed over, with the part that it is in.

@@ -72,7 +72,10 @@ impl Thread {
     ) -> Option<TeamHandle> {
         let team = self.fork(region, now)?;
         let fork = self.top().and_then(Frame::node)?;
-        let Some(teams) = fork.passed_teams.get() else {
+        // The first team that records again stands for those before it.
+        let teams = fork.passed_teams.get();
+        let stays = |teams: &PassedTeams| !region.holds_others() || teams.since.get() > 0;
+        let Some(teams) = teams.filter(|teams| stays(teams)) else {
             return Some(TeamHandle::Team(team));
         };
         self.sampler.teams.add(1);

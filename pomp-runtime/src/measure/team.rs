@@ -221,7 +221,9 @@ impl Thread {
                 let hides_barrier = node.region().is_some_and(Region::hides_barrier);
                 let release = if hides_barrier { frame.release(at) } else { 0 };
                 node.teams.add_join(frame.team_size(), at, release);
-                if let (Some(teams), Some(team)) = (node.passed_teams.get(), frame.team.get()) {
+                if let (Some(teams), Some(team)) = (node.passed_teams.get(), frame.team.get())
+                    && team.weight.get() > 0
+                {
                     let times = [frame.start(), at];
                     self.has_timed_team(node, teams, team.weight.get(), times);
                 }

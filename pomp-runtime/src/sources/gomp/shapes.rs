@@ -10,6 +10,7 @@ use super::table::{Entry, Of, row::Row};
 use super::unmarked::{leave_loop, leave_loop_at, leave_single, top_of};
 use crate::measure::clock::now;
 use crate::measure::passed::is_done_at_once;
+use crate::measure::passed_members;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -172,7 +173,8 @@ fn place<E: Row>(body: usize, caller: usize) -> usize {
 /// Reports the events of the row from before the call.
 #[inline(always)]
 pub(super) fn before<E: Row>(call: Call) {
-    if are_done_at_once(E::BEFORE, call) {
+    let reports_nothing = E::BEFORE.is_empty() && !ends_single(E::OF);
+    if reports_nothing || are_done_at_once(E::OF, E::BEFORE, call) {
         return;
     }
     tell::<E>(call, |thread, region| {
@@ -188,9 +190,10 @@ pub(super) fn before<E: Row>(call: Call) {
 
 /// Whether nothing else is to be done for these events.
 #[inline(always)]
-fn are_done_at_once(events: &'static [Event], call: Call) -> bool {
-    match events {
-        [event] => is_done_at_once(*event, || call.region),
+fn are_done_at_once(of: Of, events: &'static [Event], call: Call) -> bool {
+    match (of, events) {
+        (Of::Open(RegionKind::Loop), [Event::LoopExit]) => passed_members::does_loop(),
+        (_, [event]) => is_done_at_once(*event, || call.region),
         _ => false,
     }
 }
@@ -198,7 +201,8 @@ fn are_done_at_once(events: &'static [Event], call: Call) -> bool {
 /// Reports the events of the row from after the call.
 #[inline(always)]
 pub(super) fn after_call<E: Row>(call: Call) {
-    if !are_done_at_once(E::AFTER, call) {
+    let reports_nothing = E::AFTER.is_empty() && !E::OF.is_barrier();
+    if !reports_nothing && !are_done_at_once(E::OF, E::AFTER, call) {
         after::<E>(call, E::after);
     }
 }
