@@ -57,6 +57,11 @@ struct romp_passing {
 /* Interface version and size of an entry, both checked by the library. */
 #define ROMP_INTERFACE_VERSION 1
 
+/* For programs that were instrumented with --partial-library, which call a function only if this
+ * returns 1 for its name, without the prefix POMP_. A measurement library that has all functions
+ * returns 1 for each; for others, pomp_rest.c has this function. */
+extern int POMP_Has_routine(const char *name) ROMP_NOTHROW;
+
 /* Registers a table; called by a constructor of each translation unit. */
 extern void POMP_Register_table(unsigned version, unsigned entry_size,
                                 struct romp_region *table, unsigned entries) ROMP_NOTHROW;

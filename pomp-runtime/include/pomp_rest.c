@@ -7,16 +7,36 @@
  * place when the program is linked. When the program starts, each function looks for the function
  * of its name in the shared libraries. It calls that function, or does nothing where there is none;
  * a lock routine then calls OpenMP's. If a library has only the functions of OPARI 1, Romp's own
- * functions, which say more, call these. */
+ * functions, which say more, call these.
+ *
+ * Sources that were instrumented with --partial-library ask POMP_Has_routine, and call only the
+ * functions by which a library is called. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Functions take up to three words, two take more, and return one or none. All words are passed on
  * unchanged, on every machine that Romp knows. */
 typedef long call(long, long, long);
 #define WEAK __attribute__((weak))
+
+/* Begins the definition of a function, under a name of its own, too: if the public name has another
+ * address, a library's function has taken its place. `real` is the function of that name in a shared
+ * library. */
+#define STAND_IN_AS(type, name) \
+  static type own_##name; \
+  static call *real_##name; \
+  WEAK __attribute__((alias("own_" #name))) type name; \
+  static long own_##name
+#define STAND_IN(name) STAND_IN_AS(call, name)(long a, long b, long c)
+
+/* Whether the function itself is in a library. */
+#define IS_THERE(name) (name != own_##name || real_##name)
+
+/* Looks for the functions in the shared libraries, the first time. */
+static void find(void);
 
 /* Functions that report one event of their region, each with its name in Fortran, and functions
  * that end a construct after its barrier. */
@@ -74,20 +94,18 @@ typedef long call(long, long, long);
 
 /* C and C++ */
 #define X(name, fortran) \
-  static call *real_##name; \
-  WEAK long POMP_##name(long a, long b, long c) \
+  STAND_IN(POMP_##name) \
   { \
-    return real_##name ? real_##name(a, b, c) : 0; \
+    return real_POMP_##name ? real_POMP_##name(a, b, c) : 0; \
   }
 FUNCTIONS(X)
 #undef X
 
 #define X(name, older) \
-  static call *real_##name; \
-  WEAK long POMP_##name(long a, long b, long c) \
+  STAND_IN(POMP_##name) \
   { \
-    if (real_##name) \
-      return real_##name(a, b, c); \
+    if (real_POMP_##name) \
+      return real_POMP_##name(a, b, c); \
     POMP_##older(a, b, c); \
     return 0; \
   }
@@ -97,40 +115,45 @@ MORE(X)
 /* Functions that begin a construct and say whether its end has to be reported. */
 #define OR_PASS(X) X(Atomic_enter) X(Flush_enter)
 #define X(name) \
-  static call *real_##name##_or_pass; \
-  WEAK long POMP_##name##_or_pass(long region, long b, long c) \
+  STAND_IN(POMP_##name##_or_pass) \
   { \
-    if (real_##name##_or_pass) \
-      return real_##name##_or_pass(region, b, c); \
-    POMP_##name(region, b, c); \
+    if (real_POMP_##name##_or_pass) \
+      return real_POMP_##name##_or_pass(a, b, c); \
+    POMP_##name(a, b, c); \
     return 1; \
   }
 OR_PASS(X)
 #undef X
 
-static long (*real_table)(long, long, long, long);
-WEAK long POMP_Register_table(long version, long size, long table, long entries)
+/* Units of the program may register their tables before this file's constructor has run. */
+typedef long register_table(long, long, long, long);
+STAND_IN_AS(register_table, POMP_Register_table)(long version, long size, long table, long entries)
 {
-  return real_table ? real_table(version, size, table, entries) : 0;
+  find();
+  return real_POMP_Register_table
+             ? ((register_table *)real_POMP_Register_table)(version, size, table, entries)
+             : 0;
 }
 
 /* The end of a construct after its barrier. */
-static call *real_leave;
-WEAK long POMP_Implicit_barrier_leave(long region, long b, long c)
+STAND_IN(POMP_Implicit_barrier_leave)
 {
-  static const struct { const char *kind; call *end; } ends[] = {
-    { "parallel", POMP_Parallel_end },
-#define X(kind, function) { kind, POMP_##function },
+  static const struct { const char *kind; call *end, *own, **real; } ends[] = {
+#define END(kind, name) { kind, name, own_##name, &real_##name },
+    END("parallel", POMP_Parallel_end)
+#define X(kind, function) END(kind, POMP_##function)
     ENDS(X)
 #undef X
   };
-  const char *kind = *(const char **)region;
-  if (real_leave)
-    return real_leave(region, b, c);
-  POMP_Implicit_barrier_exit(region, b, c);
+  const char *kind = *(const char **)a;
+  if (real_POMP_Implicit_barrier_leave)
+    return real_POMP_Implicit_barrier_leave(a, b, c);
+  if (IS_THERE(POMP_Implicit_barrier_exit) || IS_THERE(POMP_Barrier_exit))
+    POMP_Implicit_barrier_exit(a, b, c);
   for (unsigned i = 0; kind && i < sizeof ends / sizeof ends[0]; i++)
     if (!strncmp(kind, ends[i].kind, strlen(ends[i].kind))) {
-      ends[i].end(region, b, c);
+      if (ends[i].end != ends[i].own || *ends[i].real)
+        ends[i].end(a, b, c);
       break;
     }
   return 0;
@@ -153,40 +176,35 @@ static long step_of(struct record *record)
 
 /* The iterations of a loop begin. The innermost variable never has this value. */
 #define NEVER LONG_MIN
-static call *real_chunks;
-WEAK long POMP_Chunks_begin(long region, long record, long c)
+STAND_IN(POMP_Chunks_begin)
 {
-  if (real_chunks)
-    return real_chunks(region, record, c);
-  step_of((struct record *)record);
+  if (real_POMP_Chunks_begin)
+    return real_POMP_Chunks_begin(a, b, c);
+  step_of((struct record *)b);
   return NEVER;
 }
 
-static long (*realf_chunks)(long, long, long *, long *, long *, long);
-WEAK long pompf_chunks_begin_(long text, long record, long *next, long *stop, long *step,
-                              long length)
-{
-  if (realf_chunks)
-    return realf_chunks(text, record, next, stop, step, length);
-  *next = *stop = NEVER;
-  *step = step_of((struct record *)record);
-  return 0;
-}
-WEAK long pompf_chunks_begin__(long text, long record, long *next, long *stop, long *step,
-                               long length)
-{
-  return pompf_chunks_begin_(text, record, next, stop, step, length);
-}
+typedef long chunks_begin(long, long, long *, long *, long *, long);
+#define CHUNKS_BEGIN(name, otherwise) \
+  STAND_IN_AS(chunks_begin, name)(long text, long record, long *next, long *stop, long *step, \
+                                  long length) \
+  { \
+    if (real_##name) \
+      return ((chunks_begin *)real_##name)(text, record, next, stop, step, length); \
+    otherwise; \
+    return 0; \
+  }
+CHUNKS_BEGIN(pompf_chunks_begin_, *next = *stop = NEVER; *step = step_of((struct record *)record))
+CHUNKS_BEGIN(pompf_chunks_begin__, pompf_chunks_begin_(text, record, next, stop, step, length))
 
 /* POMP_Set_lock and its like are OPARI 1's: they call OpenMP's routine themselves. */
 #define X(name, routine) \
   extern call omp_##routine WEAK, omp_##routine##_ WEAK, POMP_##name WEAK; \
-  static call *real_##name; \
-  WEAK long POMP_##name##_at(long region, long lock, long c) \
+  STAND_IN(POMP_##name##_at) \
   { \
-    if (real_##name) \
-      return real_##name(region, lock, c); \
-    return POMP_##name ? POMP_##name(lock, 0, 0) : omp_##routine(lock, 0, 0); \
+    if (real_POMP_##name##_at) \
+      return real_POMP_##name##_at(a, b, c); \
+    return POMP_##name ? POMP_##name(b, 0, 0) : omp_##routine(b, 0, 0); \
   }
 LOCKS(X)
 #undef X
@@ -208,62 +226,103 @@ X(Init_lock, init_lock)
 X(Init_nest_lock, init_nest_lock)
 #undef X
 
-/* Fortran */
+/* Fortran. Some compilers put a second line behind a name that has one in it. */
 #define X(function, name) \
-  static call *realf_##name; \
-  WEAK long pompf_##name##_(long a, long b, long c) \
+  STAND_IN(pompf_##name##_) \
   { \
-    return realf_##name ? realf_##name(a, b, c) : 0; \
+    return real_pompf_##name##_ ? real_pompf_##name##_(a, b, c) : 0; \
   } \
-  WEAK long pompf_##name##__(long a, long b, long c) \
+  STAND_IN(pompf_##name##__) \
   { \
-    return pompf_##name##_(a, b, c); \
+    return real_pompf_##name##__ ? real_pompf_##name##__(a, b, c) : pompf_##name##_(a, b, c); \
   }
 SUBROUTINES(X)
 #undef X
 
 #define X(name, routine) \
-  static call *realf_##routine; \
-  WEAK long pompf_##routine##_(long text, long lock, long length) \
+  STAND_IN(pompf_##routine##_) \
   { \
-    return realf_##routine ? realf_##routine(text, lock, length) \
-                           : omp_##routine##_(lock, 0, 0); \
+    return real_pompf_##routine##_ ? real_pompf_##routine##_(a, b, c) : omp_##routine##_(b, 0, 0); \
   } \
-  WEAK long pompf_##routine##__(long text, long lock, long length) \
+  STAND_IN(pompf_##routine##__) \
   { \
-    return pompf_##routine##_(text, lock, length); \
+    return real_pompf_##routine##__ ? real_pompf_##routine##__(a, b, c) \
+                                    : pompf_##routine##_(a, b, c); \
   }
 LOCKS(X)
 #undef X
 
-static call *found(const char *name)
-{
-  return (call *)dlsym(RTLD_NEXT, name);
-}
-
-/* Before the program's own initialisers, which register tables of regions. */
-__attribute__((constructor(101))) static void find(void)
-{
-  real_leave = found("POMP_Implicit_barrier_leave");
-  real_table = (long (*)(long, long, long, long))dlsym(RTLD_NEXT, "POMP_Register_table");
-  real_chunks = found("POMP_Chunks_begin");
-  realf_chunks = (long (*)(long, long, long *, long *, long *, long))dlsym(
-      RTLD_NEXT, "pompf_chunks_begin_");
-#define X(name, fortran) real_##name = found("POMP_" #name);
+/* All functions, each with the one that it calls if no library has it. */
+static const struct routine {
+  const char *name;
+  call *linked, *own, **real;
+  const char *otherwise;
+} routines[] = {
+#define ROW(name, otherwise) { #name, (call *)name, (call *)own_##name, &real_##name, otherwise },
+#define X(name, fortran) ROW(POMP_##name, 0)
   FUNCTIONS(X)
 #undef X
-#define X(name, older) real_##name = found("POMP_" #name);
+#define X(name, older) ROW(POMP_##name, "POMP_" #older)
   MORE(X)
 #undef X
-#define X(name) real_##name##_or_pass = found("POMP_" #name "_or_pass");
+#define X(name) ROW(POMP_##name##_or_pass, "POMP_" #name)
   OR_PASS(X)
 #undef X
-#define X(name, routine) \
-  real_##name = found("POMP_" #name "_at"); \
-  realf_##routine = found("pompf_" #routine "_");
-  LOCKS(X)
-#undef X
-#define X(function, name) realf_##name = found("pompf_" #name "_");
+  ROW(POMP_Register_table, 0) ROW(POMP_Chunks_begin, 0)
+  ROW(POMP_Implicit_barrier_leave, "POMP_Implicit_barrier_exit")
+  ROW(pompf_chunks_begin_, 0) ROW(pompf_chunks_begin__, "pompf_chunks_begin_")
+#define X(function, name) \
+  ROW(pompf_##name##_, 0) ROW(pompf_##name##__, "pompf_" #name "_")
   SUBROUTINES(X)
 #undef X
+#define X(name, routine) \
+  ROW(POMP_##name##_at, 0) ROW(pompf_##routine##_, 0) ROW(pompf_##routine##__, 0)
+  LOCKS(X)
+#undef X
+};
+#define ROUTINES (sizeof routines / sizeof routines[0])
+
+static void find(void)
+{
+  static int is_done;
+  if (is_done)
+    return;
+  is_done = 1;
+  for (unsigned i = 0; i < ROUTINES; i++)
+    *routines[i].real = (call *)dlsym(RTLD_NEXT, routines[i].name);
 }
+
+/* Before the program's initialisers, which may have constructs. */
+__attribute__((constructor(101))) static void find_at_start(void)
+{
+  find();
+}
+
+/* Whether a call of a function calls a library. What is not in the table is not in this file. */
+static int is_there(const char *name)
+{
+  find();
+  for (unsigned i = 0; i < ROUTINES; i++)
+    if (!strcmp(routines[i].name, name))
+      return routines[i].linked != routines[i].own || *routines[i].real ||
+             (routines[i].otherwise && is_there(routines[i].otherwise));
+  return 1;
+}
+
+WEAK int POMP_Has_routine(const char *name)
+{
+  char whole[64];
+  snprintf(whole, sizeof whole, "POMP_%s", name);
+  return is_there(whole);
+}
+
+#define X(subroutine, behind) \
+  WEAK void subroutine(const char *name, int *answer, long length) \
+  { \
+    char whole[64]; \
+    snprintf(whole, sizeof whole, "pompf_%.*s" behind, (int)length, name); \
+    __atomic_store_n(answer, is_there(whole) ? 1 : -1, __ATOMIC_RELAXED); \
+  }
+X(pompf_has_routine_, "_")
+X(pompf_has_routine__, "__")
+#undef X

@@ -5,7 +5,7 @@
 //! OPARI 1's functions know only the descriptor; there, a member finds its team by the position of
 //! the thread that forked it.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use profile::for_events;
 use profile::region_kind::RegionKind;
@@ -324,6 +324,12 @@ pub(super) fn switch_on() {
 pub(super) fn switch_off() {
     life_cycle::ensure_started();
     pausing::switch_off();
+}
+
+/// Whether a measurement library has a function. This one has all; see `pomp_rest.c` for others.
+#[unsafe(no_mangle)]
+extern "C-unwind" fn POMP_Has_routine(_name: *const c_char) -> c_int {
+    1
 }
 
 /// Registers the table of a translation unit.
