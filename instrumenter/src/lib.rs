@@ -84,6 +84,8 @@ pub struct Options {
     pub has_hashes: bool,
     /// The interface whose functions are called.
     pub api: Api,
+    /// The library may lack functions: each call is made only if it has the function.
+    pub partial_library: bool,
 }
 
 /// Groups of constructs that are not instrumented.
@@ -153,6 +155,7 @@ pub fn instrument_read(reading: &dyn Reading, source: &Source, options: &Options
         whole_statements: options.whole_statements,
         without_lines: options.without_lines,
         apart: options.apart,
+        asks: asks(options, source.language),
     };
     let begin = front_end.text_begin(&source.text);
     let mut speller = speller(&plan, around, source, options.api);
@@ -198,6 +201,13 @@ fn speller<'a>(
         Language::Fortran => Box::new(FortranSpeller::new(plan, around, source.layout, api)),
         language => Box::new(CSpeller::new(plan, around, language, api)),
     }
+}
+
+/// Whether calls are made only if the library has the function. In Fortran a block has to declare
+/// what this needs. A branch of ours would count in the user's coverage.
+fn asks(options: &Options, language: Language) -> bool {
+    let has_room = language != Language::Fortran || !options.without_blocks;
+    options.partial_library && options.api == Api::Pomp && has_room && !options.apart
 }
 
 fn untouched(source: &Source) -> Applied {

@@ -63,6 +63,19 @@ fn several_files_are_not_instrumented_into_one() {
     assert_ne!(instrument("a.c").stdout, b"");
 }
 
+/// Nothing stands in for functions of POMP2.
+#[test]
+fn libraries_for_pomp2_have_all_functions() {
+    let (status, text) = said("--partial-library --api pomp2 a.c");
+    assert_eq!(status, Some(2), "{text}");
+    assert!(
+        text.contains("--partial-library is for --api pomp"),
+        "{text}"
+    );
+    let (status, text) = said("--partial-library --verify a.c c.f90");
+    assert_eq!(status, Some(0), "{text}");
+}
+
 #[test]
 fn what_is_no_ordinary_file_is_written_to() {
     use std::os::unix::fs::FileTypeExt as _;

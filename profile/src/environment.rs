@@ -259,6 +259,14 @@ pub const VARIABLES: &[Variable] = &[
     ),
     row(
         Wrapper,
+        "ROMP_PARTIAL_LIBRARY",
+        Switch,
+        "off",
+        "The measurement library may lack functions: make no call where it does, as --partial-library \
+         of romp instrument.",
+    ),
+    row(
+        Wrapper,
         "ROMP_KEEP",
         Switch,
         "off",

@@ -42,7 +42,12 @@ pub(super) struct Arguments {
     /// comparison more in each iteration
     #[arg(long)]
     chunks: bool,
-    /// The Fortran standard in force has no block construct (before 2008), which --chunks needs
+    /// The measurement library may lack functions: where it does, make no call. The program asks the
+    /// library when it starts, Fortran at each place once; see pomp_rest.c
+    #[arg(long)]
+    partial_library: bool,
+    /// The Fortran standard in force has no block construct (before 2008), which --chunks and
+    /// --partial-library need
     #[arg(long)]
     without_blocks: bool,
     #[command(flatten)]
@@ -50,6 +55,11 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.partial_library && arguments.api == Api::Pomp2 {
+        const WHY: &str = "--partial-library is for --api pomp: nothing stands in for functions that \
+                           a library for POMP2 lacks\n";
+        clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, WHY).exit()
+    }
     match arguments.files.as_slice() {
         [file] => one(arguments, file),
         files if arguments.verify && arguments.output.is_none() => all(arguments, files),
@@ -89,6 +99,7 @@ fn one(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         disabled: arguments.disable.groups(),
         chunks: arguments.chunks,
         without_blocks: arguments.without_blocks,
+        partial_library: arguments.partial_library,
         // An unlimited line length stands for Flang, which accepts no line markers within a
         // statement.
         whole_statements: source.layout.line_length.is_none(),

@@ -12,19 +12,19 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::c_asked::Asked;
 use super::c_chunks::{self as chunks, LoopRecord};
 use super::c_passing::{Passing, RECORD};
 pub(super) use super::c_regions::quoted;
 use super::c_regions::{Accessor, ENTRY_FIELDS, EXTERNAL, STATIC, entry};
-use super::c_shapes::{BEGIN_ANNOUNCED, CREATE_TASK, EXECUTE_TASK, FORK_WHOLE, Shape, declaration};
 use super::{Group, OWN_FILE, OWN_LINE, Speller, Step, Surroundings, steps};
 use crate::api::Api;
 use crate::edit::{EditSet, Order};
-use crate::openmp::events::{BARRIER_LEAVE, MEMBER, OR_PASS, TASK, TASK_EXECUTION, TEAM, USER};
-use crate::openmp::{Event, Language};
+use crate::openmp::Language;
+use crate::openmp::events::{TEAM, USER};
 use crate::plan::{
-    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Fragment, Guard, Insertion, Listed,
-    Mark, Plan, Region,
+    AddedClause, CallEdit, DirectiveEdit, EditedDirective, Fragment, Guard, Insertion, Mark, Plan,
+    Region,
 };
 
 /// Version of the interface with the library; see `pomp_lib.h`.
@@ -35,10 +35,11 @@ pub struct CSpeller<'a> {
     pub(super) plan: &'a Plan,
     pub(super) around: Surroundings<'a>,
     dialect: &'static Dialect,
-    api: Api,
+    pub(super) api: Api,
     /// See `LoopRecord`.
     distance: String,
-    passing: Passing<'a>,
+    pub(super) passing: Passing<'a>,
+    pub(super) asked: Asked<'a>,
 }
 
 /// The differences between C and C++.
@@ -80,9 +81,11 @@ impl<'a> CSpeller<'a> {
             dialect,
             api,
             passing: Passing::new(unique, std::iter::empty()),
+            asked: Asked::new(unique, BTreeSet::new()),
         };
         let passed_over = speller.passed_over();
         speller.passing = Passing::new(unique, passed_over.into_iter());
+        speller.asked = Asked::new(unique, speller.asked_for());
         speller
     }
 
@@ -109,7 +112,7 @@ impl<'a> CSpeller<'a> {
     }
 
     /// The expression for the address of a region's descriptor.
-    fn descriptor(&self, region: usize) -> String {
+    pub(super) fn descriptor(&self, region: usize) -> String {
         let accessor = self.accessor(&self.plan.regions[region]);
         format!("{}_{}({region})", accessor.prefix, self.around.unique)
     }
@@ -123,12 +126,12 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    fn team(&self, region: usize) -> String {
+    pub(super) fn team(&self, region: usize) -> String {
         format!("romp_team_{}_{region}", self.around.unique)
     }
 
     /// The variable that says whether an instance is timed, so that its end is to be reported.
-    fn timed(&self, region: usize) -> String {
+    pub(super) fn timed(&self, region: usize) -> String {
         format!("romp_timed_{}_{region}", self.around.unique)
     }
 
@@ -148,6 +151,7 @@ impl<'a> CSpeller<'a> {
             distance: &self.distance,
             calls_types: self.dialect.calls_types,
             cast: self.dialect.cast,
+            asked: &self.asked,
         }
     }
 
@@ -185,92 +189,14 @@ impl<'a> CSpeller<'a> {
         }
     }
 
-    /// The form of the call of the function that reports an event.
-    fn shape(&self, event: Event, region: usize) -> Shape {
-        let passes = &self.plan.regions[region];
-        match () {
-            () if event == TEAM.opening() && passes.passes_team => Shape::GivesTeam,
-            () if event == TEAM.opening() => Shape::StaysWhole,
-            () if event == MEMBER.opening() && passes.passes_team => Shape::TakesTeam,
-            () if event == MEMBER.opening() => Shape::FindsTeam,
-            // A branch of ours would count in the user's coverage.
-            () if event.is_momentary() && !self.around.apart => match event.opened_by() {
-                None => Shape::AsksForEnd,
-                Some(_) => Shape::EndsIfAsked,
-            },
-            () if !passes.passes_task => Shape::Plain,
-            () if event == TASK.opening() => Shape::GivesTask,
-            () if event == TASK_EXECUTION.opening() => Shape::TakesTask,
-            () => Shape::Plain,
-        }
-    }
-
-    /// The regions whose instances the program passes over itself. A function that must not refer
-    /// to static objects has to call the library. So has every function that a `target` region may
-    /// call: it must not refer to an object of each thread's own.
-    fn passed_over(&self) -> Vec<usize> {
-        let is_for_device = |listed: &Listed| listed.construct.contains("target");
-        if self.plan.listing.iter().any(is_for_device) {
-            return Vec::new();
-        }
-        let insertions = self.plan.insertions.iter();
-        let steps = insertions.flat_map(|insertion| steps(&insertion.items, self.api));
-        let asking = steps.filter_map(|step| match step {
-            Step::Fragment(Fragment::Probe(event, region)) => Some((*event, *region)),
-            _ => None,
-        });
-        asking
-            .filter(|(event, region)| self.shape(*event, *region) == Shape::AsksForEnd)
-            .filter(|(_, region)| *self.accessor(&self.plan.regions[*region]) == STATIC)
-            .map(|(_, region)| region)
-            .collect()
-    }
-
-    /// The call of the function that reports an event.
-    fn probe(&self, event: Event, region: usize) -> String {
-        if self.api == Api::Pomp2 {
-            return self.pomp2_probe(event, region);
-        }
-        let descriptor = self.descriptor(region);
-        let function = event.name();
-        match self.shape(event, region) {
-            Shape::GivesTeam => {
-                let team = self.team(region);
-                format!("void *{team} = POMP_{function}({descriptor});")
-            }
-            Shape::StaysWhole => format!("{FORK_WHOLE}({descriptor});"),
-            Shape::TakesTeam => {
-                format!("POMP_{function}({descriptor}, {});", self.team(region))
-            }
-            Shape::FindsTeam => format!("{BEGIN_ANNOUNCED}({descriptor});"),
-            Shape::GivesTask => {
-                let task = self.new_task(region);
-                format!("void *{task} = {CREATE_TASK}({descriptor});")
-            }
-            Shape::TakesTask => {
-                format!("{EXECUTE_TASK}({descriptor}, {});", self.new_task(region))
-            }
-            Shape::AsksForEnd => {
-                let timed = self.timed(region);
-                let function = format!("POMP_{function}{OR_PASS}");
-                let asking = self.passing.asking(&function, &descriptor, region);
-                format!("int {timed} = {asking};")
-            }
-            Shape::EndsIfAsked => {
-                format!("if ({}) POMP_{function}({descriptor});", self.timed(region))
-            }
-            Shape::Plain => format!("POMP_{function}({descriptor});"),
-        }
-    }
-
     /// Appends items as text. It may start inside a line, and may end behind a line of its own.
     fn items(&self, items: &[Fragment], text: &mut String) {
         for step in steps(items, self.api) {
             let item = match step {
                 Step::Fragment(item) => item,
-                Step::Leave(region) => {
-                    let descriptor = self.descriptor(region);
-                    let _ = write!(text, "POMP_{BARRIER_LEAVE}({descriptor}); ");
+                Step::Leave(end, region) => {
+                    text.push_str(&self.leave(end, region));
+                    text.push(' ');
                     continue;
                 }
             };
@@ -285,7 +211,11 @@ impl<'a> CSpeller<'a> {
                     text.push_str(&self.probe(USER.closing(), *region));
                     text.push(' ');
                 }
-                Fragment::Call(name) => text.push_str(&format!("{}_{name}(); ", self.prefix())),
+                Fragment::Call(name) => {
+                    let function = format!("{}_{name}", self.prefix());
+                    text.push_str(&self.asked.statement(&function, ""));
+                    text.push(' ');
+                }
                 // The redirected calls themselves give the call site.
                 Fragment::CallSite(_) => {}
                 // A `#line` follows all text at the begin of a line anyway.
@@ -451,6 +381,7 @@ impl Speller for CSpeller<'_> {
         }
         let (open, close) = self.dialect.extern_c;
         text.push_str(open);
+        text.push_str(&self.asked.declaration());
         for declaration in functions {
             // Without exceptions to consider, compilers need much less time for C++, and don't
             // keep code that only a catch block would need.
@@ -515,14 +446,19 @@ impl Speller for CSpeller<'_> {
         // 101 is the first priority that is not reserved for the implementation. So tables are
         // registered before the user's constructors run.
         let table = (self.dialect.cast)("struct romp_region *", &format!("romp_table_{unique}"));
+        let register = format!(
+            "POMP_Register_table({INTERFACE_VERSION}u, sizeof romp_table_{unique}[0], {table}, \
+             {count}u);"
+        );
+        text.push_str(&self.asked.definitions());
         let _ = write!(
             text,
             "static void romp_register_{unique}(void) __attribute__((__constructor__(101), \
              __no_instrument_function__)){};\n\
-             static void romp_register_{unique}(void) {{ POMP_Register_table({INTERFACE_VERSION}u, \
-             sizeof romp_table_{unique}[0], {table}, {count}u); }}\n\
+             static void romp_register_{unique}(void) {{ {} }}\n\
              #pragma GCC diagnostic pop\n",
-            self.uncounted()
+            self.uncounted(),
+            self.asked.asking(&register)
         );
         text
     }
@@ -555,41 +491,5 @@ impl CSpeller<'_> {
             regions.any(|region| self.accessor(region) == *accessor)
         };
         [&STATIC, &EXTERNAL].into_iter().filter(used)
-    }
-
-    /// Declarations of the functions that the text calls.
-    fn used_functions(&self) -> BTreeSet<String> {
-        let insertions = self.plan.insertions.iter();
-        let steps = insertions.flat_map(|insertion| steps(&insertion.items, self.api));
-        let probes = steps.filter_map(|step| match step {
-            Step::Fragment(Fragment::Probe(event, region)) => {
-                Some(declaration(*event, self.shape(*event, *region)))
-            }
-            Step::Fragment(Fragment::Call(name)) => Some(format!("void POMP_{name}(void)")),
-            Step::Leave(_) => Some(format!("void POMP_{BARRIER_LEAVE}(struct ompregdescr *)")),
-            Step::Fragment(_) => None,
-        });
-        let calls = self.plan.calls.iter().map(|call| {
-            let routine = call.routine;
-            let (result, parameters) = (routine.result, routine.parameters);
-            format!(
-                "{result} POMP_{}(struct ompregdescr *, {parameters})",
-                routine.wrapper
-            )
-        });
-        let register =
-            "void POMP_Register_table(unsigned, unsigned, struct romp_region *, unsigned)";
-        let register = [register.to_owned()];
-        probes
-            .chain(calls)
-            .chain(register)
-            .chain(
-                (!self.plan.loops.is_empty())
-                    .then_some(chunks::DECLARATIONS)
-                    .into_iter()
-                    .flatten()
-                    .map(|declaration| (*declaration).to_owned()),
-            )
-            .collect()
     }
 }

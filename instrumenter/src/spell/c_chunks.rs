@@ -3,6 +3,7 @@
 
 use trace::replay::MOST_LEVELS;
 
+use super::c_asked::Asked;
 use super::c_ranges;
 use crate::edit::Order;
 use crate::find::{Level, LoopNest};
@@ -64,6 +65,8 @@ pub(super) struct LoopRecord<'a> {
     pub(super) calls_types: bool,
     /// See `Dialect`.
     pub(super) cast: fn(&str, &str) -> String,
+    /// The functions that the library may lack.
+    pub(super) asked: &'a Asked<'a>,
 }
 
 impl LoopRecord<'_> {
@@ -208,12 +211,28 @@ impl LoopRecord<'_> {
             }
         }
         let record = self.argument();
-        text += &format!("{inner} = POMP_Chunks_begin({descriptor}, {record}); ");
+        text += &self.begin_call(&inner, descriptor, &record);
         if self.nest.is_sized {
             text += &format!("{} = {inner}; ", self.stop());
         }
         let step = self.level_field(self.innermost(), "romp_second_then_step");
         text + &format!("{} = {step}; ", self.step())
+    }
+
+    /// The call for the begin of the loop. Where the library has no function for it, the text makes
+    /// the step itself, and takes for `inner` a value that the variable never has.
+    fn begin_call(&self, inner: &str, descriptor: &str, record: &str) -> String {
+        const FUNCTION: &str = "POMP_Chunks_begin";
+        let call = format!("{inner} = {FUNCTION}({descriptor}, {record}); ");
+        let Some(condition) = self.asked.condition(&[FUNCTION]) else {
+            return call;
+        };
+        let first = self.level_field(self.innermost(), "romp_first");
+        let step = self.level_field(self.innermost(), "romp_second_then_step");
+        let largest = self.long("~0ul >> 1");
+        format!(
+            "if ({condition}) {{ {call}}} else {{ {step} -= {first}; {inner} = -{largest} - 1; }} "
+        )
     }
 
     /// Sets the fields of a row in front of the loop.
@@ -268,11 +287,13 @@ impl LoopRecord<'_> {
                 value(level)
             );
         }
-        if self.nest.is_sized {
-            text += &format!("{} = ", self.stop());
-        }
+        const FUNCTION: &str = "POMP_Chunk_begin";
         let (record, next) = (self.argument(), self.next(inner));
-        text += &format!("POMP_Chunk_begin({record}, {next}); ");
+        let mut call = format!("{FUNCTION}({record}, {next});");
+        if self.nest.is_sized {
+            call = format!("{} = {call}", self.stop());
+        }
+        text += &(self.asked.guarded(&[FUNCTION], call) + " ");
         for outer in 0..inner {
             text += &format!("{} = {}; ", self.next(outer), value(outer));
         }
@@ -304,7 +325,8 @@ impl LoopRecord<'_> {
     /// Reports to the library that the thread is done.
     pub(super) fn end(&self) -> String {
         let inner = self.next(self.innermost());
-        format!("POMP_Chunks_end({}, {inner}); ", self.argument())
+        let arguments = format!("{}, {inner}", self.argument());
+        self.asked.statement("POMP_Chunks_end", &arguments) + " "
     }
 }
 

@@ -55,7 +55,7 @@ impl<'a> FortranSpeller<'a> {
     }
 
     pub(super) fn lines(&self) -> Lines {
-        Lines::new(self.layout, self.around.whole_statements)
+        Lines::new(self.layout, self.around.whole_statements).asking(self.around.asks)
     }
 
     fn key(&self, region: usize) -> String {
@@ -138,6 +138,9 @@ impl<'a> FortranSpeller<'a> {
         if passes_task && event == TASK.opening() {
             lines.open_block();
             lines.statement(&format!("{TASK_LABEL} :: {task}"));
+            if lines.asks() {
+                lines.statement(&format!("{task} = 0"));
+            }
             name = "Task_create";
             arguments.push(Argument::new(task, ("task", TASK_LABEL)));
         } else if passes_task && event == TASK_EXECUTION.opening() {
@@ -168,7 +171,7 @@ impl<'a> FortranSpeller<'a> {
         for step in steps(items, self.api) {
             let item = match step {
                 Step::Fragment(item) => item,
-                Step::Leave(region) => {
+                Step::Leave(_, region) => {
                     let literal = Argument::literal(self.key(region));
                     lines.call(&format!("POMPF_{BARRIER_LEAVE}"), &[literal]);
                     continue;

@@ -3,6 +3,7 @@
 
 use trace::replay::MOST_LEVELS;
 
+use super::fortran_asked::QUESTION;
 use super::fortran_lines::Lines;
 use crate::find::LoopNest;
 
@@ -112,6 +113,9 @@ impl LoopRecord<'_> {
             lines.statement("end type");
         }
         lines.declarations(SUBROUTINES);
+        if lines.asks() {
+            lines.declarations(&[QUESTION]);
+        }
         // The library changes a field while the compiler sees no call.
         let volatile = match self.nest.is_asked_for {
             true => ", volatile",
@@ -149,11 +153,29 @@ impl LoopRecord<'_> {
             }
             lines.long_statement(&format!("{} = 0", self.next(level)));
         }
-        lines.long_statement(&format!(
-            "call POMPF_Chunks_begin( '{key}', {}, {}, {stop}, {step} )",
-            self.record(),
-            self.next(self.innermost())
-        ));
+        self.begin_call(key, lines);
+    }
+
+    /// The call for the begin of the loop. Where the library has no subroutine for it, the text
+    /// makes the step itself, and takes for the expected value one that the variable never has.
+    fn begin_call(&self, key: &str, lines: &mut Lines) {
+        let (next, stop, step) = (self.next(self.innermost()), self.stop(), self.step());
+        let first = self.level_field(self.innermost(), "romp_first");
+        let second = self.level_field(self.innermost(), "romp_second_then_step");
+        let otherwise = [
+            format!("{step} = {second} - {first}"),
+            format!("{second} = {step}"),
+            // Compilers reject the number itself.
+            format!("{next} = -9223372036854775807_8"),
+            format!("{next} = {next} - 1"),
+            format!("{stop} = {next}"),
+        ];
+        let call = format!(
+            "call POMPF_Chunks_begin( '{key}', {}, {next}, {stop}, {step} )",
+            self.record()
+        );
+        let call = |lines: &mut Lines| lines.long_statement(&call);
+        lines.if_there("Chunks_begin", &[], call, &otherwise);
     }
 
     /// Compares the loop variables with their expected values, at the top of the innermost
@@ -179,12 +201,14 @@ impl LoopRecord<'_> {
                 head.variable
             ));
         }
-        lines.long_statement(&format!(
+        let call = format!(
             "call POMPF_Chunk_begin( {}, {}, {} )",
             self.record(),
             self.next(inner),
             self.stop()
-        ));
+        );
+        let call = |lines: &mut Lines| lines.long_statement(&call);
+        lines.if_there("Chunk_begin", &[], call, &[]);
         for (outer, head) in levels[..inner].iter().enumerate() {
             lines.long_statement(&format!("{} = {}", self.next(outer), head.variable));
         }
@@ -196,10 +220,9 @@ impl LoopRecord<'_> {
     /// Reports to the library that the thread is done.
     pub(super) fn end(&self, lines: &mut Lines) {
         let next = self.next(self.innermost());
-        lines.long_statement(&format!(
-            "call POMPF_Chunks_end( {}, {next} )",
-            self.record()
-        ));
+        let call = format!("call POMPF_Chunks_end( {}, {next} )", self.record());
+        let call = |lines: &mut Lines| lines.long_statement(&call);
+        lines.if_there("Chunks_end", &[], call, &[]);
         lines.long_statement("end block");
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Lines {
     /// Whether no line marker is allowed between the lines of a statement.
     whole: bool,
     declaration: Declaration,
+    /// Whether a subroutine is called only if the library has it: see `fortran_asked`.
+    asks: bool,
     text: String,
 }
 
@@ -36,7 +38,7 @@ pub(super) struct Argument {
     text: String,
     literal: bool,
     /// Its name in an interface, and its declaration there.
-    dummy: (&'static str, &'static str),
+    pub(super) dummy: (&'static str, &'static str),
 }
 
 impl Argument {
@@ -80,6 +82,7 @@ impl Lines {
             marker: String::new(),
             whole,
             declaration: Declaration::None,
+            asks: false,
             text: String::new(),
         }
     }
@@ -92,6 +95,16 @@ impl Lines {
     /// Sets the declaration that the following calls need.
     pub(super) fn declare(&mut self, declaration: Declaration) {
         self.declaration = declaration;
+    }
+
+    /// Makes the following calls only if the library has the subroutine, where `asks`.
+    pub(super) fn asking(mut self, asks: bool) -> Self {
+        self.asks = asks;
+        self
+    }
+
+    pub(super) fn asks(&self) -> bool {
+        self.asks
     }
 
     pub(super) fn text(self) -> String {
@@ -163,30 +176,36 @@ impl Lines {
         }
     }
 
-    /// Appends the call of a subroutine.
+    /// Appends the call of a subroutine, with all that it needs.
     pub(super) fn call(&mut self, name: &str, arguments: &[Argument]) {
-        self.declared(name, arguments, |lines| {
-            let mut text = format!("{}call {name}(", Self::INDENT);
-            let mut column = text.len();
-            for (number, argument) in arguments.iter().enumerate() {
-                let behind = if number + 1 < arguments.len() {
-                    ","
-                } else {
-                    ")"
-                };
-                let word = match argument.literal {
-                    true => lines.literal(column, &argument.text, behind),
-                    false => lines.word(column, &argument.text, behind),
-                };
-                text.push_str(&word);
-                text.push_str(behind);
-                column = text.rsplit('\n').next().map_or(0, str::len);
-            }
-            if arguments.is_empty() {
-                text.push(')');
-            }
-            lines.code(&text);
-        });
+        match self.asks {
+            true => self.call_if_there(name, arguments),
+            false => self.declared(name, arguments, |lines| lines.bare_call(name, arguments)),
+        }
+    }
+
+    /// Appends the statement that calls a subroutine.
+    pub(super) fn bare_call(&mut self, name: &str, arguments: &[Argument]) {
+        let mut text = format!("{}call {name}(", Self::INDENT);
+        let mut column = text.len();
+        for (number, argument) in arguments.iter().enumerate() {
+            let behind = if number + 1 < arguments.len() {
+                ","
+            } else {
+                ")"
+            };
+            let word = match argument.literal {
+                true => self.literal(column, &argument.text, behind),
+                false => self.word(column, &argument.text, behind),
+            };
+            text.push_str(&word);
+            text.push_str(behind);
+            column = text.rsplit('\n').next().map_or(0, str::len);
+        }
+        if arguments.is_empty() {
+            text.push(')');
+        }
+        self.code(&text);
     }
 
     /// An argument that is not a literal and is followed by `behind`. It gets a line of its own

@@ -2,12 +2,15 @@
 //! common to all languages; the form of a probe is each language's own.
 
 pub mod c;
+mod c_asked;
 mod c_chunks;
 mod c_passing;
+mod c_probes;
 mod c_ranges;
 mod c_regions;
 mod c_shapes;
 pub mod fortran;
+mod fortran_asked;
 mod fortran_chunks;
 mod fortran_lines;
 mod pomp2;
@@ -16,6 +19,7 @@ use crate::api::Api;
 use crate::edit::{Applied, EditError, EditSet, Order};
 use crate::find::lines::LineMap;
 use crate::nest::Reasons;
+use crate::openmp::Event;
 use crate::openmp::events::IMPLICIT_BARRIER;
 use crate::plan::{CallEdit, EditedDirective, Fragment, Insertion, Plan};
 
@@ -41,9 +45,9 @@ pub trait Speller {
 /// A part of an insertion, in the form in which it is spelled.
 pub(super) enum Step<'p> {
     Fragment(&'p Fragment),
-    /// Reports the end of a region's implicit barrier and, with it, the end of the region or
-    /// of its team member.
-    Leave(usize),
+    /// Reports the end of a region's implicit barrier and, with it, this event, the end of the
+    /// region or of its team member.
+    Leave(Event, usize),
 }
 
 /// The parts of an insertion. Two events that follow each other immediately are one call in
@@ -61,7 +65,7 @@ pub(super) fn steps(items: &[Fragment], api: Api) -> impl Iterator<Item = Step<'
             && second.opened_by().is_some() =>
         {
             rest = others;
-            Some(Step::Leave(*region))
+            Some(Step::Leave(*second, *region))
         }
         [item, others @ ..] => {
             rest = others;
@@ -154,6 +158,8 @@ pub struct Surroundings<'a> {
     pub without_lines: bool,
     /// Whether added code gets a line number of its own.
     pub apart: bool,
+    /// Whether a function is called only if the library has it.
+    pub asks: bool,
 }
 
 /// The file name of added text that belongs to no line of the user.

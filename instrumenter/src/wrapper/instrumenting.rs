@@ -62,6 +62,7 @@ pub(crate) fn instrumented(
         apart: outputs::has_coverage_notes(line),
         has_hashes: true,
         api: Api::Pomp,
+        partial_library: how.settings.partial_library,
     };
     let instrument = how.instrument;
     let instrument = |options: &Options| {

@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) keep: bool,
     /// `ROMP_CHUNKS`: make chunks of loops traceable.
     pub(crate) chunks: bool,
+    /// `ROMP_PARTIAL_LIBRARY`: make no call where the library lacks the function.
+    pub(crate) partial_library: bool,
     /// `ROMP_STRICT`: a file that can't be measured is an error.
     pub(crate) strict: bool,
     /// `ROMP_VERBOSE`: print the commands.
@@ -53,6 +55,7 @@ const SWITCHES: &[(&str, Field)] = &[
     ("ROMP_OFF", |s| &mut s.off),
     ("ROMP_KEEP", |s| &mut s.keep),
     ("ROMP_CHUNKS", |s| &mut s.chunks),
+    ("ROMP_PARTIAL_LIBRARY", |s| &mut s.partial_library),
     ("ROMP_STRICT", |s| &mut s.strict),
     ("ROMP_VERBOSE", |s| &mut s.verbose),
     ("ROMP_INSTRUMENT_FUNCTIONS", |s| &mut s.functions),

@@ -33,7 +33,7 @@ pub const C_VARIANTS: u64 = 2 * 2 * OPTIONS;
 /// How many ways there are to instrument Fortran.
 pub const FORTRAN_VARIANTS: u64 = 3 * 2 * 8 * OPTIONS;
 /// How many ways there are to choose what all languages have.
-const OPTIONS: u64 = 2 * 2 * 2 * 2;
+const OPTIONS: u64 = 2 * 2 * 2 * 2 * 2;
 
 /// Options that all languages have.
 fn options(choices: &mut Choices) -> Options {
@@ -43,6 +43,7 @@ fn options(choices: &mut Choices) -> Options {
         chunks: choices.yes(),
         api: if choices.yes() { Api::Pomp2 } else { Api::Pomp },
         without_lines: choices.yes(),
+        partial_library: choices.yes(),
         ..Options::default()
     }
 }
