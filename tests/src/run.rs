@@ -27,6 +27,8 @@ pub enum Build<'a> {
     Instrumented(&'a Path),
     /// By `rompcc --chunks` in this folder.
     Chunked(&'a Path),
+    /// By `rompcc` in this folder, for a library that may lack functions.
+    Asking(&'a Path),
 }
 
 /// A program that was built.
@@ -59,7 +61,7 @@ pub fn build(
     let path = folder.path().join(fixture.name());
     let mut command = match how {
         Build::Plain => Command::new(&compiler.name),
-        Build::Instrumented(bin) | Build::Chunked(bin) => {
+        Build::Instrumented(bin) | Build::Chunked(bin) | Build::Asking(bin) => {
             let (wrapper, variable) = compiler.wrapper();
             let mut command = Command::new(bin.join(wrapper));
             let strict = if fixture.header.gap.is_none() {
@@ -70,9 +72,11 @@ pub fn build(
             command
                 .env(variable, &compiler.name)
                 .env("ROMP_STRICT", strict);
-            if let Build::Chunked(_) = how {
-                command.env("ROMP_CHUNKS", "on");
-            }
+            match how {
+                Build::Chunked(_) => command.env("ROMP_CHUNKS", "on"),
+                Build::Asking(_) => command.env("ROMP_PARTIAL_LIBRARY", "on"),
+                Build::Plain | Build::Instrumented(_) => &mut command,
+            };
             command
         }
     };

@@ -42,6 +42,28 @@ fn gfortran() {
     all_with("fortran", "gfortran").unwrap_or_else(|message| panic!("{message}"));
 }
 
+/// Text that asks the library which functions it has (`--partial-library`), for each program in
+/// each of its forms: the same profiles, since this library has all functions.
+#[test]
+fn where_the_library_is_asked() {
+    let bin = romp_bin_dir().unwrap();
+    let copies = tempfile::tempdir().unwrap();
+    for (folder, compiler) in [("c", "gcc"), ("cxx", "g++"), ("fortran", "gfortran")] {
+        let compiler = Compiler::find(compiler).unwrap();
+        let fixtures = Fixture::all_in(folder).unwrap();
+        for fixture in in_every_form(fixtures, copies.path()).unwrap() {
+            if !fixture.header.compilers.contains(&compiler.name) {
+                continue;
+            }
+            let std = fixture.header.standards.last().unwrap();
+            let built = |how| build(&fixture, &compiler, std, how);
+            built(Build::Plain)
+                .and_then(|plain| compare(&fixture, &plain, &built(Build::Asking(&bin))?))
+                .unwrap_or_else(|message| panic!("{}: {message}", fixture.name()));
+        }
+    }
+}
+
 /// The programs that flang can build without us, in the form that each is written in. Flang
 /// still lacks a good part of OpenMP.
 #[test]
@@ -149,11 +171,11 @@ impl Tried {
             let failed = |message| format!("{name}: {message}");
             match build(&fixture, compiler, &std, Build::Plain) {
                 Err(message) => tried.unbuilt.push(failed(message)),
-                Ok(plain) => tried.failures.extend(
-                    compare(&fixture, compiler, &std, &bin, &plain)
-                        .err()
-                        .map(failed),
-                ),
+                Ok(plain) => {
+                    let measured = build(&fixture, compiler, &std, Build::Instrumented(&bin));
+                    let compared = measured.and_then(|it| compare(&fixture, &plain, &it));
+                    tried.failures.extend(compared.err().map(failed));
+                }
             }
         }
         Ok(tried)
@@ -194,22 +216,11 @@ fn in_every_form(fixtures: Vec<Fixture>, copies: &Path) -> Outcome<Vec<Fixture>>
     Ok(all)
 }
 
-fn compare(
-    fixture: &Fixture,
-    compiler: &Compiler,
-    std: &str,
-    bin: &Path,
-    plain: &Program,
-) -> Outcome<()> {
-    let measured = build(fixture, compiler, std, Build::Instrumented(bin))?;
-    let profile = compare_runs(fixture, plain, &measured, "1")?;
+fn compare(fixture: &Fixture, plain: &Program, measured: &Program) -> Outcome<()> {
+    let profile = compare_runs(fixture, plain, measured, "1")?;
     let mut problems = invariants::contradictions(&profile);
-    let profile = compare_runs(
-        fixture,
-        plain,
-        &measured,
-        &fixture.header.threads.to_string(),
-    )?;
+    let threads = fixture.header.threads.to_string();
+    let profile = compare_runs(fixture, plain, measured, &threads)?;
     problems.extend(invariants::contradictions(&profile));
     problems.extend(invariants::missing(&profile, &fixture.header));
     match (&fixture.header.gap, problems.is_empty()) {

@@ -62,11 +62,28 @@ fn in_fortran() {
     all_counts_are_right("every_construct.f90", "gfortran", "gnu");
 }
 
+/// Text that asks the library which functions it has reports the same, since this library has all.
+#[test]
+fn where_the_library_is_asked() {
+    let bin = romp_bin_dir().unwrap();
+    for (fixture, compiler, std) in [
+        ("every_construct.c", "gcc", "gnu11"),
+        ("newer_constructs.c", "clang", "gnu11"),
+        ("every_construct.f90", "gfortran", "gnu"),
+    ] {
+        counts_are_right(fixture, compiler, std, Build::Asking(&bin));
+    }
+}
+
 fn all_counts_are_right(fixture: &str, compiler: &str, std: &str) {
     let bin = romp_bin_dir().unwrap();
+    counts_are_right(fixture, compiler, std, Build::Instrumented(&bin));
+}
+
+fn counts_are_right(fixture: &str, compiler: &str, std: &str, how: Build<'_>) {
     let fixture = Fixture::read(&format!("counts/{fixture}")).unwrap();
     let found = Compiler::find(compiler).unwrap();
-    let program = build(&fixture, &found, std, Build::Instrumented(&bin)).unwrap();
+    let program = build(&fixture, &found, std, how).unwrap();
     for threads in ["1", "2", "4", "8"] {
         let ran = run(&fixture, &program, &[("OMP_NUM_THREADS", threads)]).unwrap();
         let profile = ran.profile().unwrap();

@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use instrumenter::api::Api;
 use instrumenter::list::{listing, write_text};
 use instrumenter::verify::verify;
 use instrumenter::{Instrumented, Options, Source, instrument};
@@ -73,6 +74,66 @@ fn instrumented_text_with_chunks() {
         let (_, result) = instrumented_as(&path, folder, &options);
         let text = String::from_utf8_lossy(result.text()).into_owned();
         insta::assert_snapshot!(format!("chunks_{}", name.replace('.', "_")), text);
+    }
+}
+
+#[test]
+fn instrumented_text_for_a_partial_library() {
+    let options = Options {
+        partial_library: true,
+        ..Options::default()
+    };
+    for (folder, name, chunks) in [
+        ("ports", "all_of_pomp2.c", false),
+        ("ports", "all_of_pomp2.f90", false),
+        ("ports", "chunks.c", true),
+        ("ports", "chunks.f90", true),
+        ("cxx", "templates.cpp", false),
+        ("fortran", "fixed_form.f", false),
+        ("fortran", "implicit_none_external.f90", false),
+    ] {
+        let path = tests::fixture::fixtures().join(folder).join(name);
+        let options = Options {
+            chunks,
+            ..options.clone()
+        };
+        let (source, result) = instrumented_as(&path, folder, &options);
+        assert_eq!(verify(&source, &result), Ok(()), "{name}");
+        let text = String::from_utf8_lossy(result.text()).into_owned();
+        insta::assert_snapshot!(format!("partial_library_{}", name.replace('.', "_")), text);
+    }
+}
+
+/// What can't be asked for is called as in other text.
+#[test]
+fn where_nothing_can_be_asked_nothing_is() {
+    let without_blocks = Options {
+        without_blocks: true,
+        ..Options::default()
+    };
+    let apart = Options {
+        apart: true,
+        ..Options::default()
+    };
+    let pomp2 = Options {
+        api: Api::Pomp2,
+        ..Options::default()
+    };
+    for (name, options) in [
+        ("all_of_pomp2.f90", &without_blocks),
+        ("all_of_pomp2.f90", &apart),
+        ("all_of_pomp2.f90", &pomp2),
+        ("all_of_pomp2.c", &apart),
+        ("all_of_pomp2.c", &pomp2),
+    ] {
+        let path = tests::fixture::fixtures().join("ports").join(name);
+        let asking = Options {
+            partial_library: true,
+            ..options.clone()
+        };
+        let [asking, other] =
+            [&asking, options].map(|options| instrumented_as(&path, "ports", options).1);
+        assert_eq!(asking.text(), other.text(), "{name}");
     }
 }
 

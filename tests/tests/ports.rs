@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
+#[path = "ports/partial_library.rs"]
+mod partial_library;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -318,118 +321,6 @@ fn the_library_can_be_swapped_where_it_is_shared() {
         let preloaded = place.run(place.program().env("LD_PRELOAD", other));
         assert_eq!(preloaded.contains(says), swapped, "{library}: {preloaded}");
     }
-}
-
-/// A program for a library with some of the functions.
-struct Partly {
-    /// Its fixture's name without the suffix.
-    fixture: &'static str,
-    /// The options of `romp instrument`.
-    options: &'static [&'static str],
-    /// The compilers, and the suffix that each takes.
-    compilers: &'static [(&'static str, &'static str)],
-    /// What the program prints.
-    prints: &'static str,
-    /// What the library prints, which counts calls.
-    told: &'static str,
-}
-
-const PARTLY: &[Partly] = &[
-    Partly {
-        fixture: "all_of_pomp2",
-        options: &[],
-        compilers: &[
-            ("gcc", "c"),
-            ("clang", "c"),
-            ("g++", "cpp"),
-            ("gfortran", "f90"),
-        ],
-        prints: "n 22\n",
-        told: "loops 9, teams 3, criticals 6, chunks 0\n",
-    },
-    Partly {
-        fixture: "chunks",
-        options: &["--chunks"],
-        compilers: &[
-            ("gcc", "c"),
-            ("clang", "c"),
-            ("g++", "cpp"),
-            ("clang++", "cpp"),
-        ],
-        prints: "n 28\n",
-        told: "loops 7, teams 2, criticals 0, chunks 10\n",
-    },
-    Partly {
-        fixture: "chunks",
-        options: &["--chunks"],
-        compilers: &[("gfortran", "f90"), ("gfortran", "f")],
-        prints: "n 18\n",
-        told: "loops 6, teams 1, criticals 0, chunks 6\n",
-    },
-];
-
-/// A library that has some functions, linked or loaded in every way: these are called,
-/// and the program does the same as without the library.
-#[test]
-fn a_library_with_some_of_the_functions_is_enough() {
-    for case in PARTLY {
-        for (compiler, suffix) in case.compilers {
-            runs_with_some_of_the_functions(case, compiler, suffix);
-        }
-    }
-}
-
-fn runs_with_some_of_the_functions(case: &Partly, compiler: &str, suffix: &str) {
-    let rest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pomp-runtime/include/pomp_rest.c");
-    let include = rest.parent().unwrap();
-    let place = Folder::new();
-    let compiler = Compiler::find(compiler).unwrap().name;
-    let (source, text) = (format!("source.{suffix}"), format!("instrumented.{suffix}"));
-    let written_in = if suffix.starts_with('f') { "f90" } else { "c" };
-    let program = fixture(&format!("{}.{written_in}", case.fixture));
-    std::fs::copy(program, place.0.path().join(&source)).unwrap();
-    let mut romp = Command::new(bin().join("romp"));
-    let romp = romp.arg("instrument").args(case.options);
-    place.run(romp.args(["-o", &text, &source]));
-    place.run(
-        Command::new(&compiler)
-            .args(["-fopenmp", "-w", "-c", "-o", "program.o", &text, "-I"])
-            .arg(include),
-    );
-    place.run(
-        Command::new("gcc")
-            .args(["-c", "-Wall", "-Werror"])
-            .arg(&rest),
-    );
-    place.library("some_of_pomp.c", "libsome.so");
-    place.run(
-        Command::new("gcc")
-            .args(["-c", "-o", "some.o"])
-            .arg(fixture("some_of_pomp.c")),
-    );
-    place.run(Command::new("ar").args(["rcs", "libsome.a", "some.o"]));
-    for library in [
-        &["some.o"][..],
-        &["libsome.a"],
-        &["-L.", "-l:libsome.so"],
-        &[],
-    ] {
-        place.run(
-            Command::new(&compiler)
-                .args(["-fopenmp", "-Wl,-rpath,.", "-o", "program", "program.o"])
-                .args(library)
-                .args(["pomp_rest.o", "-ldl"]),
-        );
-        let mut run = place.program();
-        if library.is_empty() {
-            run.env("LD_PRELOAD", "./libsome.so");
-        }
-        let printed = place.run(&mut run);
-        let expected = [case.prints, case.told].concat();
-        assert_eq!(printed, expected, "{compiler} {suffix} {library:?}");
-    }
-    let alone = place.run(&mut place.program());
-    assert_eq!(alone, case.prints, "{compiler} {suffix}, no library");
 }
 
 /// Programs that another command links export as much as those that the wrapper links.
