@@ -2,8 +2,9 @@
 //!
 //! No program can ask whether a procedure is there. So each place has a flag: 0 at first, 1 if the
 //! library has the subroutine, -1 if not. A thread that finds 0 asks the library; several may do so
-//! at once, and get the same answer. The flag is a variable of a block around the call: it needs no place among the user's
-//! declarations, and is not in the construct's data environment, whatever `default` says.
+//! at once, and get the same answer. The flag is a variable of a block around the call: it needs no
+//! place among the user's declarations, and is not in the construct's data environment, whatever
+//! `default` says.
 
 use super::fortran_lines::{Argument, Lines};
 
