@@ -7,11 +7,15 @@
 //! directives. So if there are as many calls as directives, each call belongs to the directive
 //! with the same number.
 
+mod clauses;
+
 use std::collections::BTreeSet;
 
 use profile::descriptor::Descriptor;
 use profile::event::Event;
 use profile::region_kind::RegionKind;
+
+use clauses::{copies_in_and_out, dependence, has, is_static, reduces_by_own_operator};
 
 /// Begin of the name of a critical section of which only a number is known.
 pub(super) const UNNAMED: char = '?';
@@ -72,6 +76,8 @@ enum Belongs {
     Itself,
     /// The call is the barrier at the construct's end.
     Waits,
+    /// The call may be a barrier at the construct's begin, which is measured with nothing.
+    Begins,
     /// The call is a part of the construct, which is measured as another kind. So only the line of
     /// the call is known.
     Within,
@@ -102,7 +108,7 @@ fn has_own_line(kind: RegionKind) -> bool {
 }
 
 /// Whether a region measured as one kind may be a construct of another kind.
-pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
+fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
     use RegionKind as K;
     match measured {
         K::Parallel => construct.is_parallel(),
@@ -119,6 +125,11 @@ pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
         K::Sections => matches!(construct, K::Sections | K::ParallelSections),
         _ => measured == construct,
     }
+}
+
+/// Whether a region measured as one kind may be this construct.
+pub(super) fn is_measured_as(measured: RegionKind, construct: &Descriptor) -> bool {
+    construct.kind().is_some_and(|it| may_be(measured, it))
 }
 
 /// The construct whose body begins at a line.
@@ -194,13 +205,16 @@ pub(super) fn last_of_body(
     }
 }
 
-/// The constructs of all calls of a kind in a scope, in the order of the calls.
+/// The constructs of all calls of a kind in a scope, in the order of the calls. `in_code` is how many
+/// calls of their entry the machine code has, if that is known: those of critical sections with any
+/// name.
 pub(super) fn of_calls(
     all: &[Descriptor],
     may_be_more: bool,
     scope: Scope<'_>,
     of: Of<'_>,
     calls: &[Call],
+    in_code: Option<usize>,
 ) -> Vec<Found> {
     // A runtime may not give the name of a critical section; then it only tells which calls
     // belong to the same one.
@@ -222,12 +236,23 @@ pub(super) fn of_calls(
     if !may_be_more && rise && places.len() == calls.len() {
         return in_order(&places, &order);
     }
-    if !may_be_more && rise && scope.may_lack(all, &places) && places.len() == calls.len() + 1 {
+    let begins = |place: &&CallSite| place.belongs == Belongs::Begins;
+    let begins = places.iter().filter(begins).count();
+    let may_lack = scope.may_lack(all, &places) && begins == 0;
+    if !may_be_more && rise && may_lack && places.len() == calls.len() + 1 {
         // All but the last.
         return in_order(&places, &order);
     }
     if !may_be_more && let Some(found) = of_copies(&places, calls) {
         return found;
+    }
+    // A compiler makes one call of equal ones in two branches: it has the line of one of them.
+    let own = match of.kind {
+        RegionKind::Critical if of.name.is_some() => named_places(all, scope, of),
+        _ => places.len() - begins,
+    };
+    if in_code.is_some_and(|calls| calls + usize::from(may_lack) < own) {
+        return vec![Found::Near; calls.len()];
     }
     let found = calls.iter().map(|call| at_line(&places, call.line));
     let found = each_end_once(found.collect(), &order);
@@ -235,6 +260,14 @@ pub(super) fn of_calls(
         true => found,
         false => with_the_last(found, &places),
     }
+}
+
+/// The number of places for critical sections with a name.
+fn named_places(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
+    let places = places(all, scope, of, None).into_iter();
+    places
+        .filter(|place| all[place.construct].name.is_some())
+        .count()
 }
 
 /// The places of calls that are in the order of the source.
@@ -304,6 +337,17 @@ fn at_line(places: &[CallSite], line: u32) -> Found {
 }
 
 impl CallSite {
+    /// The place at a construct's directive.
+    fn at_begin(all: &[Descriptor], construct: usize, belongs: Belongs) -> Self {
+        let begin = &all[construct].begin;
+        Self {
+            construct,
+            at: (begin.first, all[construct].column),
+            lines: [begin.first, begin.last],
+            belongs,
+        }
+    }
+
     /// Whether there may be any number of calls for it, such as for the parts of another construct:
     /// a `workshare` has a barrier behind each of its parts that the next one depends on.
     fn may_repeat(&self, all: &[Descriptor]) -> bool {
@@ -316,7 +360,7 @@ impl CallSite {
         match self.belongs {
             Belongs::Itself => Found::Certain(self.construct),
             Belongs::Waits => Found::EndOf(self.construct),
-            Belongs::Within => Found::Near,
+            Belongs::Begins | Belongs::Within => Found::Near,
         }
     }
 }
@@ -328,50 +372,55 @@ fn places(
     of: Of<'_>,
     name: Option<Option<&str>>,
 ) -> Vec<CallSite> {
-    let kind = of.kind;
-    let mut places: Vec<CallSite> = all
-        .iter()
-        .enumerate()
-        .filter(|(number, _)| scope.holds(all, *number))
-        .filter_map(|(number, construct)| {
-            let it = construct.kind()?;
-            let is_named = match kind {
-                RegionKind::Ordered => of.name == dependence(construct),
-                _ => name.is_none_or(|name| construct.name.as_deref() == name),
-            };
-            let is_scheduled = kind != RegionKind::Loop || is_static(construct) == of.is_head;
-            let is_of_team = it != RegionKind::GenericLoop || scope.binds_to_team(construct);
-            let is_in_reach =
-                !has_function(it) || !is_called_inside(kind) || scope.is_body(construct);
-            let is_its = may_be(kind, it) && is_named && is_scheduled && is_of_team && is_in_reach;
-            if is_its {
-                return Some(CallSite {
-                    construct: number,
-                    at: (construct.begin.first, construct.column),
-                    lines: [construct.begin.first, construct.begin.last],
-                    belongs: Belongs::Itself,
-                });
-            }
-            if holds_calls(construct, it, of) {
-                return Some(CallSite {
-                    construct: number,
-                    at: (construct.begin.first, construct.column),
-                    lines: [construct.begin.first, construct.end.last],
-                    belongs: Belongs::Within,
-                });
-            }
-            let waits =
-                kind == RegionKind::Barrier && waits_in_a_barrier(it, construct) && is_of_team;
-            waits.then_some(CallSite {
-                construct: number,
-                at: (construct.end.last, u32::MAX),
-                lines: [construct.begin.first, construct.end.last],
-                belongs: Belongs::Waits,
-            })
+    let held = (0..all.len()).filter(|number| scope.holds(all, *number));
+    let mut places: Vec<CallSite> = held
+        .flat_map(|number| {
+            let begins = begins_in_a_barrier(&all[number], scope) && of.kind == RegionKind::Barrier;
+            let begins = begins.then(|| CallSite::at_begin(all, number, Belongs::Begins));
+            begins
+                .into_iter()
+                .chain(place(all, number, scope, of, name))
         })
         .collect();
     places.sort_by_key(|place| place.at);
     places
+}
+
+/// The place for calls of a kind that belong to a construct, or to the barrier at its end.
+fn place(
+    all: &[Descriptor],
+    number: usize,
+    scope: Scope<'_>,
+    of: Of<'_>,
+    name: Option<Option<&str>>,
+) -> Option<CallSite> {
+    let kind = of.kind;
+    let construct = &all[number];
+    let it = construct.kind()?;
+    let is_named = match kind {
+        RegionKind::Ordered => of.name == dependence(construct),
+        _ => name.is_none_or(|name| construct.name.as_deref() == name),
+    };
+    let is_scheduled = kind != RegionKind::Loop || is_static(construct) == of.is_head;
+    let is_of_team = it != RegionKind::GenericLoop || scope.binds_to_team(construct);
+    let is_in_reach = !has_function(it) || !is_called_inside(kind) || scope.is_body(construct);
+    let is_its = may_be(kind, it) && is_named && is_scheduled && is_of_team && is_in_reach;
+    if is_its {
+        return Some(CallSite::at_begin(all, number, Belongs::Itself));
+    }
+    if holds_calls(construct, it, of) {
+        return Some(CallSite {
+            lines: [construct.begin.first, construct.end.last],
+            ..CallSite::at_begin(all, number, Belongs::Within)
+        });
+    }
+    let waits = kind == RegionKind::Barrier && waits_in_a_barrier(it, construct) && is_of_team;
+    waits.then_some(CallSite {
+        construct: number,
+        at: (construct.end.last, u32::MAX),
+        lines: [construct.begin.first, construct.end.last],
+        belongs: Belongs::Waits,
+    })
 }
 
 /// Whether calls measured as a kind may belong to a construct.
@@ -397,41 +446,19 @@ fn holds_calls(construct: &Descriptor, kind: RegionKind, of: Of<'_>) -> bool {
     }
 }
 
-/// Whether the schedule alone distributes a loop's iterations.
-fn is_static(construct: &Descriptor) -> bool {
-    let schedule = construct.schedule.as_deref().unwrap_or("static");
-    let kinds = ["static", "auto"];
-    let is_kind = schedule
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| kinds.iter().any(|kind| word.eq_ignore_ascii_case(kind)));
-    is_kind && !has(construct, "ordered") && !reduces_tasks(construct)
-}
-
-/// Whether a construct has `reduction(task, ...)`. Its loop is then begun by the runtime.
-fn reduces_tasks(construct: &Descriptor) -> bool {
-    let directive = construct.directive.as_deref().unwrap_or_default();
-    let mut clauses = directive.split("reduction").skip(1);
-    clauses.any(|clause| {
-        let modifier = clause.trim_start().strip_prefix('(');
-        let modifier = modifier.and_then(|words| words.split_once(','));
-        modifier.is_some_and(|(word, _)| word.trim().eq_ignore_ascii_case("task"))
-    })
-}
-
-/// Whether a directive has a clause.
-fn has(construct: &Descriptor, clause: &str) -> bool {
-    let directive = construct.directive.as_deref().unwrap_or_default();
-    directive
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| word.eq_ignore_ascii_case(clause))
-}
-
-/// The effect of a stand-alone `ordered` directive: it waits for an iteration (`sink`), or
-/// reports that one is done (`source`). The runtimes have different entries for these.
-fn dependence(construct: &Descriptor) -> Option<&'static str> {
-    ["sink", "source"]
-        .into_iter()
-        .find(|which| has(construct, which))
+/// Whether GNU's compilers may have threads wait for each other when they have made their copies of
+/// variables, before one of them changes the variable: at the end of a loop, or in the region.
+fn begins_in_a_barrier(construct: &Descriptor, scope: Scope<'_>) -> bool {
+    use RegionKind as K;
+    let is_its = construct.kind().is_some_and(|kind| match kind {
+        K::Loop | K::GenericLoop | K::Sections | K::Scope => true,
+        kind => kind.is_parallel() && scope.is_body(construct),
+    });
+    is_its
+        && (has(construct, "linear")
+            || has(construct, "copyin")
+            || copies_in_and_out(construct)
+            || reduces_by_own_operator(construct))
 }
 
 /// Whether the runtime's barrier is called at the end of a construct. Sections, and loops with
@@ -483,24 +510,7 @@ impl<'a> Scope<'a> {
     /// Whether a construct is in the scope, and not in a function inside the scope.
     fn holds(self, all: &[Descriptor], number: usize) -> bool {
         let construct = &all[number];
-        // Of the constructs of a combined directive, the outer ones come first.
-        let is_before = |other: usize, outer: &Descriptor| {
-            let (begin, at) = (
-                (outer.begin.first, outer.column),
-                (construct.begin.first, construct.column),
-            );
-            begin < at || begin == at && other < number
-        };
-        let functions = all.iter().enumerate().filter(|(other, outer)| {
-            outer.kind().is_some_and(has_function)
-                && is_before(*other, outer)
-                && construct.end.last <= outer.end.last
-        });
-        let innermost = functions.max_by_key(|(other, outer)| {
-            let begin = (outer.begin.first, outer.column);
-            (begin, *other)
-        });
-        let innermost = innermost.map(|(_, outer)| outer);
+        let innermost = body_around(all, number).map(|number| &all[number]);
         match self {
             Self::Body(body) => {
                 // A combined construct is inside its own body.
@@ -516,6 +526,19 @@ impl<'a> Scope<'a> {
             }
         }
     }
+}
+
+/// The innermost construct around another one that becomes a function of its own. Of the constructs of
+/// a combined directive, the outer ones come first.
+pub(super) fn body_around(all: &[Descriptor], number: usize) -> Option<usize> {
+    let construct = &all[number];
+    let place = |of: usize| (all[of].begin.first, all[of].column, of);
+    let bodies = (0..all.len()).filter(|other| {
+        all[*other].kind().is_some_and(has_function)
+            && place(*other) < place(number)
+            && construct.end.last <= all[*other].end.last
+    });
+    bodies.max_by_key(|other| place(*other))
 }
 
 /// Whether two names belong to one function. Either of them may lack the names of its scopes.

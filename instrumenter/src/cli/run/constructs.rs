@@ -1,14 +1,16 @@
 //! Finds the construct of the source for each region of a program that was not built with Romp,
 //! by the program's debug information, if there is any.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use profile::descriptor::Descriptor;
 use profile::model::{Code, Profile, Region, Runtime};
 use profile::region_kind::RegionKind;
 
-use super::align::{self, Call, Found, Of, Scope, UNNAMED};
+use super::align;
+use super::by_line::find_by_lines;
+use super::by_order::{find_bodies, find_calls};
 use super::folding;
 use super::guards::{name_critical, name_guards};
 use super::module::{Frame, GNU_BODY, Module};
@@ -18,25 +20,25 @@ use trace::layout::Meaning;
 
 /// A region whose construct is looked for.
 #[derive(Debug)]
-struct Wanted {
-    region: usize,
-    code: Code,
+pub(super) struct Wanted {
+    pub(super) region: usize,
+    pub(super) code: Code,
     /// What tells the function at its address from others with the same name.
-    instance: u64,
+    pub(super) instance: u64,
     /// The functions at its address, innermost first.
-    frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame>,
     /// Whether the compiler stated its place.
-    is_stated: bool,
+    pub(super) is_stated: bool,
     /// Whether its function was made from several equal ones, so that its construct is not certain.
-    is_shared: bool,
+    pub(super) is_shared: bool,
 }
 
 /// A function of a module: its name, and what tells it from others with this name.
-type Function = (String, String, u64);
+pub(super) type Function = (String, String, u64);
 
 impl Wanted {
     /// The function of a frame at its address.
-    fn function(&self, frame: &Frame) -> Function {
+    pub(super) fn function(&self, frame: &Frame) -> Function {
         let (module, name) = (self.code.module.clone(), frame.function.clone());
         (module, name, self.instance)
     }
@@ -44,14 +46,7 @@ impl Wanted {
 
 /// Functions made from the bodies of constructs. The value is the file and the number of the
 /// construct.
-type Bodies = HashMap<Function, (String, usize)>;
-
-/// Calls that may belong to the same constructs: their function, name of the kind, name, and
-/// whether it only asks for the thread's number.
-type Group = (Function, &'static str, Option<String>, bool);
-
-/// A call in a group: its region, and the function that it is in.
-type GroupedCall<'w> = (usize, &'w Frame, Call);
+pub(super) type Bodies = HashMap<Function, (String, usize)>;
 
 /// Finds the construct of each region that is identified by its machine code. Returns for each
 /// region of the profile what it turned out to be.
@@ -119,7 +114,14 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
         !one.is_stated && module.and_then(Module::is_gnu).unwrap_or(is_gnu)
     });
     let bodies = find_bodies(profile, &by_order, &mut sources);
-    find_calls(profile, &by_order, &bodies, &mut sources, &mut meanings);
+    find_calls(
+        profile,
+        &by_order,
+        &bodies,
+        &mut sources,
+        &mut meanings,
+        &modules,
+    );
     find_by_lines(profile, &by_line, &mut sources, &mut meanings);
     find_sections(profile, &numbered, &mut sources);
     name_guards(profile);
@@ -178,7 +180,7 @@ fn is_shared(module: &Module, code: &Code, sources: &mut Sources) -> bool {
 }
 
 /// Whether a region is a loop that only asks for the thread's number.
-fn is_head(region: &Region) -> bool {
+pub(super) fn is_head(region: &Region) -> bool {
     region.kind == RegionKind::Loop && region.code.is_some() && region.schedule.is_some()
 }
 
@@ -194,318 +196,16 @@ fn place_near(region: &mut Region, frame: &Frame, frames: &[Frame]) {
     }
 }
 
-/// Finds the constructs at the lines that debug information gives for calls. With LLVM's
-/// compilers these lines are right.
-fn find_by_lines(
-    profile: &mut Profile,
-    wanted: &[Wanted],
-    sources: &mut Sources,
-    meanings: &mut [Meaning],
-) {
-    let mut found: HashMap<(&str, u64), (String, usize)> = HashMap::new();
-    // Loops that make tasks, and those with a group that the runtime opened around them.
-    let (mut loops, mut groups) = (Vec::new(), BTreeSet::new());
-    let place = |one: &Wanted| {
-        (
-            one.code.module.clone(),
-            offset(&profile.regions[one.region]),
-        )
-    };
-    let places: BTreeSet<(String, u64)> = wanted.iter().map(place).collect();
-    for one in wanted {
-        let region = &mut profile.regions[one.region];
-        let offset = offset(region);
-        // There is no call one byte behind another call; such an address marks a last act.
-        if places.contains(&(one.code.module.clone(), offset.wrapping_sub(1))) {
-            continue;
-        }
-        for frame in &one.frames {
-            let constructs = sources.of(&frame.file);
-            let at = |kind| {
-                let name = region.name.as_deref();
-                let column = one.is_stated.then_some(region.column);
-                align::at_directive(&constructs.all, kind, name, (frame.line, column))
-            };
-            let at_line = match at(region.kind) {
-                // LLVM's runtime opens a group around such a loop.
-                Found::Near if region.kind == RegionKind::Taskgroup => at(RegionKind::Taskloop),
-                found => found,
-            };
-            if let Found::Certain(number) = at_line {
-                note_part(
-                    region.kind,
-                    &constructs.all[number],
-                    &mut meanings[one.region],
-                );
-                if region.kind == RegionKind::Taskloop {
-                    loops.push((one.region, frame.file.clone(), number));
-                } else if at(region.kind) == Found::Near {
-                    groups.insert((frame.file.clone(), number));
-                }
-                set(region, &constructs.all[number]);
-                let place = (one.code.module.as_str(), offset);
-                found.insert(place, (frame.file.clone(), number));
-                break;
-            }
-        }
-    }
-    for (region, file, number) in loops {
-        if groups.contains(&(file, number)) {
-            meanings[region] = Meaning::PartOfItsParallel;
-        }
-    }
-    find_last_acts(profile, wanted, found, sources, meanings);
-}
-
 /// The return address of a region's call, as measured.
-fn offset(region: &Region) -> u64 {
+pub(super) fn offset(region: &Region) -> u64 {
     region.code.as_ref().map_or(0, |code| code.offset)
 }
 
-/// Finds the constructs of calls that bodies make as their last act. The address of such a call
-/// is one byte behind the call to which its body was passed.
-fn find_last_acts<'a>(
-    profile: &mut Profile,
-    wanted: &'a [Wanted],
-    mut found: HashMap<(&'a str, u64), (String, usize)>,
-    sources: &mut Sources,
-    meanings: &mut [Meaning],
-) {
-    // A body that is found in this way may call others.
-    let mut behind: Vec<&'a Wanted> = wanted.iter().collect();
-    behind.sort_by_key(|one| offset(&profile.regions[one.region]));
-    for one in behind {
-        let region = &mut profile.regions[one.region];
-        let offset = offset(region);
-        let body = offset
-            .checked_sub(1)
-            .and_then(|place| found.get(&(one.code.module.as_str(), place)));
-        let Some((file, body)) = body.filter(|_| region.directive.is_none()).cloned() else {
-            continue;
-        };
-        let constructs = sources.of(&file);
-        if region.kind == RegionKind::Taskloop
-            && constructs.all[body].kind() == Some(RegionKind::Taskloop)
-        {
-            meanings[one.region] = Meaning::PartOfItsParallel;
-            set(region, &constructs.all[body]);
-            continue;
-        }
-        let last = align::last_of_body(
-            &constructs.all,
-            constructs.may_be_more(constructs.all[body].function.as_deref()),
-            &constructs.all[body],
-            region.kind,
-        );
-        // A construct with another call has no call here.
-        if let Found::Certain(number) = last
-            && !found
-                .values()
-                .any(|(of, known)| *of == file && *known == number)
-        {
-            note_part(
-                region.kind,
-                &constructs.all[number],
-                &mut meanings[one.region],
-            );
-            set(region, &constructs.all[number]);
-            found.insert((one.code.module.as_str(), offset), (file, number));
-        }
-    }
-}
-
 /// Records that the worksharing of a combined construct is a part of that construct.
-fn note_part(kind: RegionKind, construct: &Descriptor, meaning: &mut Meaning) {
+pub(super) fn note_part(kind: RegionKind, construct: &Descriptor, meaning: &mut Meaning) {
     let is_combined = construct.kind().is_some_and(RegionKind::is_parallel);
     if is_combined && matches!(kind, RegionKind::Loop | RegionKind::Sections) {
         *meaning = Meaning::PartOfItsParallel;
-    }
-}
-
-/// Whether the code of a region is the function that the body of its construct became. That of a
-/// `target` construct is its call.
-fn is_body(kind: RegionKind) -> bool {
-    use RegionKind as K;
-    align::has_function(kind) && kind != K::Target
-        || matches!(kind, K::TaskExec | K::UntiedTaskExec)
-}
-
-/// Finds the constructs whose bodies are functions.
-fn find_bodies(profile: &mut Profile, wanted: &[Wanted], sources: &mut Sources) -> Bodies {
-    let mut bodies = Bodies::new();
-    for one in wanted {
-        let region = &mut profile.regions[one.region];
-        // The body must not be a function that is inlined into this one.
-        let is_own = |frame: &&Frame| {
-            frame.function.contains(GNU_BODY) && is_body(region.kind) && !one.is_shared
-        };
-        let Some(frame) = one.frames.last().filter(is_own) else {
-            continue;
-        };
-        let constructs = sources.of(&frame.file);
-        let found = align::of_body(
-            &constructs.all,
-            constructs.may_be_more(Some(&frame.user)),
-            region.kind,
-            frame.line,
-        );
-        if let Found::Certain(number) = found {
-            set(region, &constructs.all[number]);
-            bodies.insert(one.function(frame), (frame.file.clone(), number));
-        }
-    }
-    bodies
-}
-
-/// The calls that are not known yet, in groups.
-fn grouped<'w>(
-    profile: &Profile,
-    wanted: &'w [Wanted],
-    bodies: &Bodies,
-    sources: &mut Sources,
-) -> BTreeMap<Group, Vec<GroupedCall<'w>>> {
-    let mut groups: BTreeMap<Group, Vec<GroupedCall<'w>>> = BTreeMap::new();
-    let starts: BTreeSet<(&String, u64)> = wanted
-        .iter()
-        .filter(|one| is_body(profile.regions[one.region].kind))
-        .map(|one| (&one.code.module, one.code.offset))
-        .collect();
-    for one in wanted {
-        let region = &profile.regions[one.region];
-        let is_of_body = |frame: &Frame| frame.function.contains(GNU_BODY);
-        // The place of a body is known, or it belongs to a directive that the source does not
-        // show, such as one in a macro.
-        let has_no_order = is_body(region.kind) && one.frames.last().is_some_and(is_of_body);
-        if region.directive.is_some() || has_no_order || sections::is_numbered(region) {
-            continue;
-        }
-        // Only the outermost function is certain to have calls of its own. An inlined function
-        // has calls if it has constructs.
-        let is_of = |frame: &&Frame| {
-            let key = one.function(frame);
-            let constructs = sources.of(&frame.file);
-            bodies.contains_key(&key) || constructs.may_have(region.kind, &frame.user)
-        };
-        let Some(frame) = one.frames.iter().find(is_of).or(one.frames.last()) else {
-            continue;
-        };
-        let kind = profile::region_kind::KINDS
-            .iter()
-            .find(|row| row.kind == region.kind);
-        let group = (
-            one.function(frame),
-            kind.map_or("", |row| row.short_name),
-            region
-                .name
-                .clone()
-                .map(|name| match name.starts_with(UNNAMED) {
-                    true => "?".to_owned(),
-                    false => name,
-                }),
-            is_head(region),
-        );
-        // A call that returns to the library was the last act of a body. If it is a jump, it has a
-        // line, which is that of the directive if the body ends with a barrier.
-        let is_jump = one.code.offset != offset(region);
-        let body = bodies.get(&one.function(frame));
-        let is_at_body = body.is_some_and(|(file, number)| {
-            let begin = &sources.of(file).all[*number].begin;
-            (begin.first..=begin.last).contains(&frame.line)
-        });
-        let is_last =
-            is_jump && is_at_body || starts.contains(&(&one.code.module, one.code.offset));
-        let call = match is_last {
-            true => Call {
-                address: u64::MAX,
-                line: u32::MAX,
-            },
-            false => Call {
-                address: one.code.offset,
-                line: frame.line,
-            },
-        };
-        groups
-            .entry(group)
-            .or_default()
-            .push((one.region, frame, call));
-    }
-    groups
-}
-
-/// Finds the constructs of the calls that are not known yet.
-fn find_calls(
-    profile: &mut Profile,
-    wanted: &[Wanted],
-    bodies: &Bodies,
-    sources: &mut Sources,
-    meanings: &mut [Meaning],
-) {
-    let groups = grouped(profile, wanted, bodies, sources);
-    let shared = wanted.iter().filter(|one| one.is_shared);
-    let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
-    let executed = folding::executed(profile);
-    let mut ends: BTreeMap<(String, usize), Vec<usize>> = BTreeMap::new();
-    let mut begun: BTreeMap<(String, usize), u64> = BTreeMap::new();
-    for ((function, _, name, is_head), calls) in groups {
-        let Some((first, frame, _)) = calls.first() else {
-            continue;
-        };
-        let kind = profile.regions[*first].kind;
-        let body = bodies.get(&function);
-        let file = body.map_or(&frame.file, |(file, _)| file);
-        let constructs = sources.of(file);
-        let scope = match body {
-            Some((_, number)) => Scope::Body(&constructs.all[*number]),
-            None => Scope::Function(&frame.user),
-        };
-        // A call that is the last act of a function is one, wherever the function is called.
-        let mut distinct: Vec<Call> = calls.iter().map(|(_, _, call)| *call).collect();
-        distinct.sort_by_key(|call| call.address);
-        distinct.dedup_by_key(|call| call.address);
-        let found = align::of_calls(
-            &constructs.all,
-            constructs.may_be_more(scope.function()),
-            scope,
-            Of {
-                kind,
-                name: name.as_deref(),
-                is_head,
-            },
-            &distinct,
-        );
-        for (index, _, call) in &calls {
-            let number = distinct.partition_point(|one| one.address < call.address);
-            let found = found[number];
-            let region = &mut profile.regions[*index];
-            match found {
-                Found::Near | Found::None => {}
-                Found::Certain(_) if shared.contains(index) => meanings[*index] = Meaning::Itself,
-                Found::EndOf(_) if shared.contains(index) => {}
-                Found::Certain(number) => {
-                    let construct = &constructs.all[number];
-                    meanings[*index] = Meaning::Itself;
-                    note_part(kind, construct, &mut meanings[*index]);
-                    set(region, construct);
-                    *begun.entry((file.clone(), number)).or_default() += executed[*index];
-                }
-                Found::EndOf(number) => {
-                    ends.entry((file.clone(), number)).or_default().push(*index);
-                }
-            }
-        }
-    }
-    for (place, barriers) in ends {
-        let construct = &sources.of(&place.0).all[place.1];
-        let ended: u64 = barriers.iter().map(|index| executed[*index]).sum();
-        // What is counted by its begin ends as often. A compiler may make one call of the barriers
-        // of several constructs.
-        let is_begun = begun.get(&place).is_some_and(|begun| *begun >= ended);
-        if construct.kind() != Some(RegionKind::Single) || is_begun {
-            for index in barriers {
-                meanings[index] = Meaning::Barrier;
-                set(&mut profile.regions[index], construct);
-            }
-        }
     }
 }
 
@@ -519,7 +219,7 @@ fn find_sections(profile: &mut Profile, numbered: &[Numbered], sources: &mut Sou
 }
 
 /// Turns a region into that of a construct.
-fn set(region: &mut Region, construct: &Descriptor) {
+pub(super) fn set(region: &mut Region, construct: &Descriptor) {
     let end = construct.end_lines();
     let construct = construct.clone();
     let kind = construct.kind().unwrap_or(region.kind);

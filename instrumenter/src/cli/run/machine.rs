@@ -43,6 +43,14 @@ enum Target {
     Named(String),
 }
 
+/// An instruction that calls a function, or jumps to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Instruction {
+    /// Its last byte for a call, as measured; its first byte for a jump.
+    pub(super) address: u64,
+    pub(super) is_jump: bool,
+}
+
 /// The instruction at which an indirect call may arrive.
 const LANDING_PAD: [u8; 4] = [0xF3, 0x0F, 0x1E, 0xFA];
 
@@ -138,6 +146,51 @@ impl Machine {
             .names(address)
             .any(|name| self.ambiguous.contains(name));
         if is_ambiguous { begin } else { 0 }
+    }
+
+    /// The functions of the code, with their names.
+    pub(super) fn named_functions(&self) -> impl Iterator<Item = (&str, (u64, u64))> {
+        self.functions.iter().flat_map(|function| {
+            let names = self.names.get(&function.0).into_iter().flatten();
+            names.map(move |name| (name.as_str(), *function))
+        })
+    }
+
+    /// The calls and jumps in a function to those functions of other modules that are asked for. What
+    /// looks like one in the middle of an instruction does not lead to such a function.
+    pub(super) fn calls_in(
+        &self,
+        (begin, end): (u64, u64),
+        is_asked: impl Fn(&str) -> bool,
+    ) -> Vec<Instruction> {
+        let size = usize::try_from(end - begin).unwrap_or(0);
+        let code = self.bytes(begin, size).unwrap_or_default();
+        let mut found = Vec::new();
+        for at in 0..code.len() {
+            let here = begin + at as u64;
+            let (length, distance, is_jump) = match &code[at..] {
+                [0xE8, distance @ ..] => (5, distance, false),
+                [0xE9, distance @ ..] => (5, distance, true),
+                [0x0F, 0x80..=0x8F, distance @ ..] => (6, distance, true),
+                [0xFF, 0x15, distance @ ..] => (6, distance, false),
+                [0xFF, 0x25, distance @ ..] => (6, distance, true),
+                _ => continue,
+            };
+            let Some(distance) = relative(distance) else {
+                continue;
+            };
+            let to = here.wrapping_add(length).wrapping_add(distance);
+            let is_it = match (code[at], self.at(to)) {
+                (0xFF, _) => self.slots.get(&to).is_some_and(|name| is_asked(name)),
+                (_, Some(Target::Named(name))) => is_asked(&name),
+                _ => false,
+            };
+            if is_it {
+                let address = if is_jump { here } else { here + length - 1 };
+                found.push(Instruction { address, is_jump });
+            }
+        }
+        found
     }
 
     /// Whether the function that an address is in comes from several places in the source.
@@ -313,6 +366,32 @@ pub(super) fn entries(kind: K, routine: Option<&str>) -> Vec<&str> {
         K::Lock => routine.into_iter().collect(),
         _ => Vec::new(),
     }
+}
+
+/// Whether an entry of GCC's runtime is called where regions of a kind begin. `name` is the name of
+/// a critical section, or what an `ordered` directive does. None for a kind whose calls are not told
+/// apart by their order.
+pub(super) fn gnu_entry(kind: K, name: Option<&str>) -> Option<impl Fn(&str) -> bool> {
+    let (start, end) = match (kind, name) {
+        (K::Barrier, _) => ("GOMP_barrier", ""),
+        (K::Single, _) => ("GOMP_single_", "start"),
+        (K::Loop, _) => ("GOMP_loop_", "start"),
+        (K::Sections, _) => ("GOMP_sections", "_start"),
+        (K::Critical, None) => ("GOMP_critical_start", ""),
+        (K::Critical, Some(_)) => ("GOMP_critical_name_start", ""),
+        (K::Ordered, None) => ("GOMP_ordered_start", ""),
+        (K::Ordered, Some("sink")) => ("GOMP_doacross_", "_wait"),
+        (K::Ordered, Some(_)) => ("GOMP_doacross_", "_post"),
+        (K::Taskgroup, _) => ("GOMP_taskgroup_start", ""),
+        (K::Taskwait, _) => ("GOMP_taskwait", ""),
+        (K::Taskyield, _) => ("GOMP_taskyield", ""),
+        (K::CancellationPoint, _) => ("GOMP_cancellation_point", ""),
+        _ => return None,
+    };
+    Some(move |entry: &str| {
+        let rest = entry.strip_prefix(start);
+        rest.is_some_and(|rest| rest.ends_with(end))
+    })
 }
 
 #[cfg(test)]

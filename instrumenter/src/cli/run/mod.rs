@@ -6,12 +6,18 @@
 //! processes    what became of them, and what is said of it
 //! completing   places in the source for the regions of a profile
 //! constructs   which construct of the source each region is, when the program has ended
+//! by_order     the same, for calls that GNU's compilers made
+//! bodies       which of several constructs each function is that was made of a body
+//! by_line      the same, for calls that LLVM's compilers made
 //! module       what the program or a library says of the places of calls
 //! traces       the same constructs, for the regions of the trace
 //! machine      which instruction a call is that has no place of its own
 //! ```
 
 mod align;
+mod bodies;
+mod by_line;
+mod by_order;
 mod completing;
 mod constructs;
 mod dwarf;

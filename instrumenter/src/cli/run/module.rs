@@ -11,7 +11,7 @@ use profile::model::{Code, Region};
 
 use super::align;
 use super::dwarf;
-use super::machine::{self, Machine};
+use super::machine::{self, Instruction, Machine};
 use crate::cli::debug_file;
 
 /// A function at some address, either inlined into another one or with code of its own.
@@ -33,6 +33,8 @@ pub(super) struct Module {
     machine: Option<Machine>,
     /// The sources that its debug information names, once they were asked for.
     files: OnceCell<BTreeSet<String>>,
+    /// The pieces of its code that were made from each part of the source, once they were asked for.
+    pieces: OnceCell<HashMap<String, Vec<(u64, u64)>>>,
     /// The names of functions in the source, by their symbols, once they were asked for.
     names: OnceCell<HashMap<String, String>>,
 }
@@ -44,6 +46,7 @@ impl Module {
             lines: debug_file::loader(path),
             machine: Machine::open(path),
             files: OnceCell::new(),
+            pieces: OnceCell::new(),
             names: OnceCell::new(),
         }
     }
@@ -129,6 +132,31 @@ impl Module {
     pub(super) fn instance(&self, address: u64) -> u64 {
         let code = self.machine.as_ref();
         code.map_or(0, |code| code.instance(address))
+    }
+
+    /// The calls of asked entries in the function at an address, and in the pieces that the compiler
+    /// split off from it. None if that function is not known.
+    pub(super) fn calls_around(
+        &self,
+        address: u64,
+        is_asked: impl Fn(&str) -> bool,
+    ) -> Option<Vec<Instruction>> {
+        let machine = self.machine.as_ref()?;
+        let own = made_from(machine.names(address).next()?);
+        let read = || {
+            let mut pieces: HashMap<String, Vec<(u64, u64)>> = HashMap::new();
+            for (name, piece) in machine.named_functions() {
+                pieces.entry(made_from(name)).or_default().push(piece);
+            }
+            pieces
+        };
+        let pieces = self.pieces.get_or_init(read).get(&own)?;
+        let calls = pieces.iter();
+        Some(
+            calls
+                .flat_map(|piece| machine.calls_in(*piece, &is_asked))
+                .collect(),
+        )
     }
 
     /// Whether the function at an address stands for several of the source, which were equal: a
@@ -220,7 +248,7 @@ pub(super) const GNU_BODY: &str = "._omp_fn.";
 
 /// The part of the source from which a function was made: a function of the user's, or the body of
 /// a construct.
-fn made_from(name: &str) -> String {
+pub(super) fn made_from(name: &str) -> String {
     match name.split_once(GNU_BODY) {
         Some((function, number)) => {
             let number = number.split('.').next().unwrap_or_default();

@@ -51,17 +51,20 @@ fn loops_are_told_apart_by_how_they_are_spread() {
         ..of(RegionKind::Loop)
     };
     assert_eq!(
-        of_calls(&all, false, scope, head, &one),
+        of_calls(&all, false, scope, head, &one, None),
         [Found::Certain(2)]
     );
     let asked = of(RegionKind::Loop);
     assert_eq!(
-        of_calls(&all, false, scope, asked, &one),
+        of_calls(&all, false, scope, asked, &one, None),
         [Found::Certain(7)]
     );
     // A question for the thread's number that the user asks belongs to no loop.
     let in_task = Scope::Body(&all[3]);
-    assert_eq!(of_calls(&all, false, in_task, head, &one), [Found::None]);
+    assert_eq!(
+        of_calls(&all, false, in_task, head, &one, None),
+        [Found::None]
+    );
 }
 
 /// A combined construct calls the runtime for its loop in its own body, and not where it stands.
@@ -89,7 +92,7 @@ fn a_combined_construct_makes_no_call_of_its_loop_around_it() {
         (Scope::Function("f"), 3),
         (Scope::Body(&all[4]), 4),
     ] {
-        let found_for = of_calls(&all, false, scope, of_loop, &calls(&[99]));
+        let found_for = of_calls(&all, false, scope, of_loop, &calls(&[99]), None);
         assert_eq!(found_for, [Found::Certain(found)]);
     }
 }
@@ -127,8 +130,16 @@ fn a_body_begins_at_its_directive() {
 #[test]
 fn calls_and_directives_of_a_kind_are_in_one_order() {
     let all = source();
-    let find =
-        |kind, lines: &[u32]| of_calls(&all, false, Scope::Body(&all[0]), of(kind), &calls(lines));
+    let find = |kind, lines: &[u32]| {
+        of_calls(
+            &all,
+            false,
+            Scope::Body(&all[0]),
+            of(kind),
+            &calls(lines),
+            None,
+        )
+    };
     assert_eq!(
         find(RegionKind::Single, &[1, 14]),
         [Found::Certain(1), Found::Certain(5)]
@@ -164,8 +175,16 @@ fn calls_and_directives_of_a_kind_are_in_one_order() {
 #[test]
 fn copies_of_a_call_are_one_construct() {
     let all = source();
-    let find =
-        |kind, lines: &[u32]| of_calls(&all, false, Scope::Body(&all[0]), of(kind), &calls(lines));
+    let find = |kind, lines: &[u32]| {
+        of_calls(
+            &all,
+            false,
+            Scope::Body(&all[0]),
+            of(kind),
+            &calls(lines),
+            None,
+        )
+    };
     assert_eq!(
         find(RegionKind::Single, &[1, 14, 14]),
         [Found::Certain(1), Found::Certain(5), Found::Certain(5)]
@@ -186,7 +205,14 @@ fn a_region_may_end_without_the_barrier_of_its_last_construct() {
             construct("single", [5, 6], "omp single"),
         ];
         let scope = Scope::Body(&all[0]);
-        of_calls(&all, false, scope, of(RegionKind::Barrier), &calls(lines))
+        of_calls(
+            &all,
+            false,
+            scope,
+            of(RegionKind::Barrier),
+            &calls(lines),
+            None,
+        )
     };
     assert_eq!(find(7, &[1, 3]), [Found::EndOf(1), Found::Certain(2)]);
     let all = [Found::EndOf(1), Found::Certain(2), Found::EndOf(3)];
@@ -203,7 +229,16 @@ fn a_workshare_has_any_number_of_barriers() {
         construct("for", [6, 8], "omp do"),
     ];
     let scope = Scope::Body(&all[0]);
-    let find = |lines: &[u32]| of_calls(&all, false, scope, of(RegionKind::Barrier), &calls(lines));
+    let find = |lines: &[u32]| {
+        of_calls(
+            &all,
+            false,
+            scope,
+            of(RegionKind::Barrier),
+            &calls(lines),
+            None,
+        )
+    };
     assert_eq!(find(&[4, 5]), [Found::EndOf(1), Found::Near]);
     assert_eq!(find(&[5, 8]), [Found::EndOf(1), Found::EndOf(2)]);
 }
@@ -223,7 +258,7 @@ fn constructs_of_a_combined_directive_are_in_one_another() {
         ..of(RegionKind::Loop)
     };
     let find = |all: &[Descriptor], of, body: usize| {
-        of_calls(all, false, Scope::Body(&all[body]), of, &calls(&[1]))
+        of_calls(all, false, Scope::Body(&all[body]), of, &calls(&[1]), None)
     };
     assert_eq!(find(&all, head, 0), [Found::Certain(1)]);
     assert_eq!(find(&all, of(RegionKind::Barrier), 0), [Found::EndOf(1)]);
@@ -250,7 +285,8 @@ fn calls_in_parts_of_another_construct_are_not_those_of_the_only_one() {
         construct("for", [20, 22], "omp do"),
         construct("workshare", [23, 25], "omp workshare"),
     ];
-    let find = |of, lines: &[u32]| of_calls(&all, false, Scope::Function("f"), of, &calls(lines));
+    let find =
+        |of, lines: &[u32]| of_calls(&all, false, Scope::Function("f"), of, &calls(lines), None);
     let parallel = of(RegionKind::Parallel);
     assert_eq!(find(parallel, &[5, 8]), [Found::Certain(0), Found::Near]);
     assert_eq!(find(parallel, &[8]), [Found::Near]);
@@ -267,10 +303,10 @@ fn what_stands_in_another_function_does_not_count() {
     let all = source();
     let scope = Scope::Body(&all[0]);
     let one = calls(&[6]);
-    let found = of_calls(&all, false, scope, of(RegionKind::Taskwait), &one);
+    let found = of_calls(&all, false, scope, of(RegionKind::Taskwait), &one, None);
     assert_eq!(found, [Found::Near]);
     let scope = Scope::Body(&all[3]);
-    let found = of_calls(&all, false, scope, of(RegionKind::Taskwait), &one);
+    let found = of_calls(&all, false, scope, of(RegionKind::Taskwait), &one, None);
     assert_eq!(found, [Found::Certain(4)]);
 }
 
@@ -278,7 +314,14 @@ fn what_stands_in_another_function_does_not_count() {
 fn a_call_with_a_line_of_its_own_needs_a_directive_there() {
     let all = [construct("target", [8, 9], "omp target")];
     let target = of(RegionKind::Target);
-    let found = of_calls(&all, false, Scope::Function("f"), target, &calls(&[4, 8]));
+    let found = of_calls(
+        &all,
+        false,
+        Scope::Function("f"),
+        target,
+        &calls(&[4, 8]),
+        None,
+    );
     assert_eq!(found, [Found::Near, Found::Certain(0)]);
 }
 
@@ -287,6 +330,6 @@ fn with_directives_in_macros_only_lines_count() {
     let all = source();
     let one = calls(&[2]);
     let scope = Scope::Body(&all[3]);
-    let found = of_calls(&all, true, scope, of(RegionKind::Taskwait), &one);
+    let found = of_calls(&all, true, scope, of(RegionKind::Taskwait), &one, None);
     assert_eq!(found, [Found::Near]);
 }

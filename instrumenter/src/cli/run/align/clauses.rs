@@ -1,0 +1,75 @@
+//! What the clauses of a directive tell of the calls that a compiler makes for it.
+
+use std::collections::BTreeSet;
+
+use profile::descriptor::Descriptor;
+
+/// Whether the schedule alone distributes a loop's iterations.
+pub(super) fn is_static(construct: &Descriptor) -> bool {
+    let schedule = construct.schedule.as_deref().unwrap_or("static");
+    let kinds = ["static", "auto"];
+    let is_kind = schedule
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| kinds.iter().any(|kind| word.eq_ignore_ascii_case(kind)));
+    is_kind && !has(construct, "ordered") && !reduces_tasks(construct)
+}
+
+/// Whether a construct has `reduction(task, ...)`. Its loop is then begun by the runtime.
+fn reduces_tasks(construct: &Descriptor) -> bool {
+    let directive = construct.directive.as_deref().unwrap_or_default();
+    let mut clauses = directive.split("reduction").skip(1);
+    clauses.any(|clause| {
+        let modifier = clause.trim_start().strip_prefix('(');
+        let modifier = modifier.and_then(|words| words.split_once(','));
+        modifier.is_some_and(|(word, _)| word.trim().eq_ignore_ascii_case("task"))
+    })
+}
+
+/// Whether a construct has a reduction with an operator of the user's. Its initial value may be
+/// that of the variable.
+pub(super) fn reduces_by_own_operator(construct: &Descriptor) -> bool {
+    const KNOWN: &[&str] = &[
+        "and", "or", "eqv", "neqv", "iand", "ior", "ieor", "min", "max",
+    ];
+    let directive = construct.directive.as_deref().unwrap_or_default();
+    let mut clauses = directive.split("reduction").skip(1);
+    clauses.any(|clause| {
+        let words = clause.trim_start().strip_prefix('(');
+        let operator = words.and_then(|words| words.split(':').next());
+        let operator = operator.and_then(|words| words.rsplit(',').next());
+        operator.is_some_and(|operator| {
+            let word = operator.trim().trim_matches('.').to_ascii_lowercase();
+            word.contains(char::is_alphabetic) && !KNOWN.contains(&&*word)
+        })
+    })
+}
+
+/// Whether a variable is in both a `firstprivate` and a `lastprivate` clause.
+pub(super) fn copies_in_and_out(construct: &Descriptor) -> bool {
+    let directive = construct.directive.as_deref().unwrap_or_default();
+    let directive = directive.to_ascii_lowercase();
+    let listed = |clause: &str| -> BTreeSet<String> {
+        let clauses = directive.split(clause).skip(1);
+        let lists = clauses.filter_map(|text| text.split(')').next());
+        let words = lists.flat_map(|list| list.split(|c: char| !c.is_alphanumeric() && c != '_'));
+        let words = words.filter(|word| !word.is_empty() && *word != "conditional");
+        words.map(str::to_owned).collect()
+    };
+    !listed("firstprivate").is_disjoint(&listed("lastprivate"))
+}
+
+/// Whether a directive has a clause.
+pub(super) fn has(construct: &Descriptor, clause: &str) -> bool {
+    let directive = construct.directive.as_deref().unwrap_or_default();
+    directive
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| word.eq_ignore_ascii_case(clause))
+}
+
+/// The effect of a stand-alone `ordered` directive: it waits for an iteration (`sink`), or
+/// reports that one is done (`source`). The runtimes have different entries for these.
+pub(super) fn dependence(construct: &Descriptor) -> Option<&'static str> {
+    ["sink", "source"]
+        .into_iter()
+        .find(|which| has(construct, which))
+}

@@ -1,0 +1,124 @@
+//! Tells apart the constructs of functions that seem to be the body of the same one.
+//!
+//! A body may begin with the line of a directive inside it. But the compiler numbers the functions
+//! that it makes of bodies, and gives each construct of a function one number. So if there are
+//! several for one construct, and each of them ran in the one before, the last one is the body of this
+//! construct, and the others are those of the constructs around it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use profile::model::Profile;
+
+use super::align::{self, is_measured_as};
+use super::constructs::{Bodies, Function};
+use super::module::{GNU_BODY, made_from};
+use super::sources::Sources;
+
+/// Bodies that may be of one construct: the function of the user's whose bodies they are, the file,
+/// and the number of the construct.
+type Claimed = ((String, String, u64), String, usize);
+
+/// The constructs of bodies, if no two bodies have the same one. `regions` are the regions of each
+/// body.
+pub(super) fn each_its_own(
+    mut found: Bodies,
+    regions: &BTreeMap<Function, Vec<usize>>,
+    profile: &Profile,
+    sources: &mut Sources,
+) -> Bodies {
+    let mut claims: BTreeMap<Claimed, BTreeMap<String, Vec<Function>>> = BTreeMap::new();
+    for (function, (file, number)) in &found {
+        let (module, name, instance) = function;
+        let of = name.split(GNU_BODY).next().unwrap_or_default().to_owned();
+        let claimed = ((module.clone(), of, *instance), file.clone(), *number);
+        let by_number = claims.entry(claimed).or_default();
+        let same = by_number.entry(made_from(name)).or_default();
+        same.push(function.clone());
+    }
+    claims.retain(|_, bodies| bodies.len() > 1);
+    if claims.is_empty() {
+        return found;
+    }
+    let around = around(profile, regions);
+    for ((_, file, number), bodies) in claims {
+        for function in bodies.values().flatten() {
+            found.remove(function);
+        }
+        let Some(order) = innermost_first(&bodies, &around) else {
+            continue;
+        };
+        let constructs = sources.of(&file);
+        let mut next = Some(number);
+        for functions in order {
+            let Some(number) = next else { break };
+            let construct = &constructs.all[number];
+            let is_taken = found.values().any(|other| *other == (file.clone(), number));
+            let is_one = |function: &Function| {
+                regions[function]
+                    .iter()
+                    .all(|region| is_measured_as(profile.regions[*region].kind, construct))
+            };
+            if is_taken
+                || constructs.may_be_more(construct.function.as_deref())
+                || !functions.iter().all(is_one)
+            {
+                break;
+            }
+            for function in functions {
+                found.insert(function.clone(), (file.clone(), number));
+            }
+            next = align::body_around(&constructs.all, number);
+        }
+    }
+    found
+}
+
+/// The bodies in which each body ran.
+fn around<'r>(
+    profile: &Profile,
+    regions: &'r BTreeMap<Function, Vec<usize>>,
+) -> BTreeMap<&'r Function, BTreeSet<&'r Function>> {
+    let mut bodies: HashMap<usize, &Function> = HashMap::new();
+    for (function, of) in regions {
+        bodies.extend(of.iter().map(|region| (*region, function)));
+    }
+    let mut around: BTreeMap<&Function, BTreeSet<&Function>> = BTreeMap::new();
+    for node in &profile.nodes {
+        let Some(function) = bodies.get(&node.region) else {
+            continue;
+        };
+        let mut outer = node.parent;
+        while let Some(at) = outer {
+            let of = bodies.get(&profile.nodes[at].region);
+            around.entry(function).or_default().extend(of);
+            outer = profile.nodes[at].parent;
+        }
+    }
+    around
+}
+
+/// The bodies in the order of their nesting; none if they did not run in one another.
+fn innermost_first<'b>(
+    bodies: &'b BTreeMap<String, Vec<Function>>,
+    around: &BTreeMap<&Function, BTreeSet<&Function>>,
+) -> Option<Vec<&'b Vec<Function>>> {
+    let ran_in = |inner: &Vec<Function>, outer: &Vec<Function>| {
+        let is_in = |of: &Function| {
+            around
+                .get(of)
+                .is_some_and(|all| outer.iter().any(|one| all.contains(one)))
+        };
+        inner.iter().any(is_in)
+    };
+    let mut order: Vec<&Vec<Function>> = bodies.values().collect();
+    order.sort_by_key(|one| {
+        let outer = bodies
+            .values()
+            .filter(|outer| *outer != *one && ran_in(one, outer));
+        std::cmp::Reverse(outer.count())
+    });
+    let is_chain = order
+        .windows(2)
+        .all(|pair| ran_in(pair[0], pair[1]) && !ran_in(pair[1], pair[0]));
+    is_chain.then_some(order)
+}

@@ -1,0 +1,126 @@
+//! Finds constructs by the lines of calls. With LLVM's compilers these lines are right.
+
+use std::collections::{BTreeSet, HashMap};
+
+use profile::model::Profile;
+use profile::region_kind::RegionKind;
+use trace::layout::Meaning;
+
+use super::align::{self, Found};
+use super::constructs::{Wanted, note_part, offset, set};
+use super::sources::Sources;
+
+/// Finds the constructs at the lines that debug information gives for calls. With LLVM's
+/// compilers these lines are right.
+pub(super) fn find_by_lines(
+    profile: &mut Profile,
+    wanted: &[Wanted],
+    sources: &mut Sources,
+    meanings: &mut [Meaning],
+) {
+    let mut found: HashMap<(&str, u64), (String, usize)> = HashMap::new();
+    // Loops that make tasks, and those with a group that the runtime opened around them.
+    let (mut loops, mut groups) = (Vec::new(), BTreeSet::new());
+    let place = |one: &Wanted| {
+        (
+            one.code.module.clone(),
+            offset(&profile.regions[one.region]),
+        )
+    };
+    let places: BTreeSet<(String, u64)> = wanted.iter().map(place).collect();
+    for one in wanted {
+        let region = &mut profile.regions[one.region];
+        let offset = offset(region);
+        // There is no call one byte behind another call; such an address marks a last act.
+        if places.contains(&(one.code.module.clone(), offset.wrapping_sub(1))) {
+            continue;
+        }
+        for frame in &one.frames {
+            let constructs = sources.of(&frame.file);
+            let at = |kind| {
+                let name = region.name.as_deref();
+                let column = one.is_stated.then_some(region.column);
+                align::at_directive(&constructs.all, kind, name, (frame.line, column))
+            };
+            let at_line = match at(region.kind) {
+                // LLVM's runtime opens a group around such a loop.
+                Found::Near if region.kind == RegionKind::Taskgroup => at(RegionKind::Taskloop),
+                found => found,
+            };
+            if let Found::Certain(number) = at_line {
+                note_part(
+                    region.kind,
+                    &constructs.all[number],
+                    &mut meanings[one.region],
+                );
+                if region.kind == RegionKind::Taskloop {
+                    loops.push((one.region, frame.file.clone(), number));
+                } else if at(region.kind) == Found::Near {
+                    groups.insert((frame.file.clone(), number));
+                }
+                set(region, &constructs.all[number]);
+                let place = (one.code.module.as_str(), offset);
+                found.insert(place, (frame.file.clone(), number));
+                break;
+            }
+        }
+    }
+    for (region, file, number) in loops {
+        if groups.contains(&(file, number)) {
+            meanings[region] = Meaning::PartOfItsParallel;
+        }
+    }
+    find_last_acts(profile, wanted, found, sources, meanings);
+}
+
+/// Finds the constructs of calls that bodies make as their last act. The address of such a call
+/// is one byte behind the call to which its body was passed.
+fn find_last_acts<'a>(
+    profile: &mut Profile,
+    wanted: &'a [Wanted],
+    mut found: HashMap<(&'a str, u64), (String, usize)>,
+    sources: &mut Sources,
+    meanings: &mut [Meaning],
+) {
+    // A body that is found in this way may call others.
+    let mut behind: Vec<&'a Wanted> = wanted.iter().collect();
+    behind.sort_by_key(|one| offset(&profile.regions[one.region]));
+    for one in behind {
+        let region = &mut profile.regions[one.region];
+        let offset = offset(region);
+        let body = offset
+            .checked_sub(1)
+            .and_then(|place| found.get(&(one.code.module.as_str(), place)));
+        let Some((file, body)) = body.filter(|_| region.directive.is_none()).cloned() else {
+            continue;
+        };
+        let constructs = sources.of(&file);
+        if region.kind == RegionKind::Taskloop
+            && constructs.all[body].kind() == Some(RegionKind::Taskloop)
+        {
+            meanings[one.region] = Meaning::PartOfItsParallel;
+            set(region, &constructs.all[body]);
+            continue;
+        }
+        let last = align::last_of_body(
+            &constructs.all,
+            constructs.may_be_more(constructs.all[body].function.as_deref()),
+            &constructs.all[body],
+            region.kind,
+        );
+        // A construct with another call has no call here.
+        if let Found::Certain(number) = last
+            && !found
+                .values()
+                .any(|(of, known)| *of == file && *known == number)
+        {
+            note_part(
+                region.kind,
+                &constructs.all[number],
+                &mut meanings[one.region],
+            );
+            set(region, &constructs.all[number]);
+            found.insert((one.code.module.as_str(), offset), (file, number));
+        }
+    }
+}

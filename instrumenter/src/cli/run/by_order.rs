@@ -1,0 +1,311 @@
+//! Finds constructs by the functions that their bodies became, and by the order of calls in a
+//! function. The lines of the calls that GNU's compilers make are often wrong.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use profile::model::{Code, Profile};
+use profile::region_kind::RegionKind;
+use trace::layout::Meaning;
+
+use super::align::{self, Call, Found, Of, Scope, UNNAMED};
+use super::bodies;
+use super::constructs::{Bodies, Function, Wanted, is_head, note_part, offset, set};
+use super::folding;
+use super::machine::gnu_entry;
+use super::module::{Frame, GNU_BODY, Module};
+use super::sections;
+use super::sources::Sources;
+
+/// Calls that may belong to the same constructs: their function, the places of the calls by which it
+/// was inlined, name of the kind, name, and whether it only asks for the thread's number.
+type Group = (
+    Function,
+    Vec<(String, u32)>,
+    &'static str,
+    Option<String>,
+    bool,
+);
+
+/// A call in a group: its region, and the function that it is in.
+type GroupedCall<'w> = (usize, &'w Frame, Call);
+
+/// Whether the code of a region is the function that the body of its construct became. That of a
+/// `target` construct is its call.
+fn is_body(kind: RegionKind) -> bool {
+    use RegionKind as K;
+    align::has_function(kind) && kind != K::Target
+        || matches!(kind, K::TaskExec | K::UntiedTaskExec)
+}
+
+/// Finds the constructs whose bodies are functions.
+pub(super) fn find_bodies(
+    profile: &mut Profile,
+    wanted: &[Wanted],
+    sources: &mut Sources,
+) -> Bodies {
+    let mut found = Bodies::new();
+    let mut regions: BTreeMap<Function, Vec<usize>> = BTreeMap::new();
+    for one in wanted {
+        let region = &profile.regions[one.region];
+        // The body must not be a function that is inlined into this one.
+        let is_own = |frame: &&Frame| {
+            frame.function.contains(GNU_BODY) && is_body(region.kind) && !one.is_shared
+        };
+        let Some(frame) = one.frames.last().filter(is_own) else {
+            continue;
+        };
+        let constructs = sources.of(&frame.file);
+        let of_body = align::of_body(
+            &constructs.all,
+            constructs.may_be_more(Some(&frame.user)),
+            region.kind,
+            frame.line,
+        );
+        if let Found::Certain(number) = of_body {
+            let function = one.function(frame);
+            found.insert(function.clone(), (frame.file.clone(), number));
+            regions.entry(function).or_default().push(one.region);
+        }
+    }
+    let found = bodies::each_its_own(found, &regions, profile, sources);
+    for (function, (file, number)) in &found {
+        for index in &regions[function] {
+            let construct = &sources.of(file).all[*number];
+            set(&mut profile.regions[*index], construct);
+        }
+    }
+    found
+}
+
+/// The number of the frame in which a call is made. Only the outermost function is certain to have
+/// calls of its own. An inlined function has calls if it has constructs.
+fn own_frame(
+    frames: &[Frame],
+    function: impl Fn(&Frame) -> Function,
+    kind: RegionKind,
+    bodies: &Bodies,
+    sources: &mut Sources,
+) -> Option<usize> {
+    let has_calls = |frame: &Frame| {
+        let constructs = sources.of(&frame.file);
+        bodies.contains_key(&function(frame)) || constructs.may_have(kind, &frame.user)
+    };
+    frames
+        .iter()
+        .position(has_calls)
+        .or(frames.len().checked_sub(1))
+}
+
+/// Where the function of a frame was inlined: the functions around it, and the lines that call it.
+fn inlined_at(frames: &[Frame], own: usize) -> Vec<(String, u32)> {
+    let around = frames[own + 1..].iter();
+    around
+        .map(|frame| (frame.function.clone(), frame.line))
+        .collect()
+}
+
+/// The calls that are not known yet, in groups.
+fn grouped<'w>(
+    profile: &Profile,
+    wanted: &'w [Wanted],
+    bodies: &Bodies,
+    sources: &mut Sources,
+) -> BTreeMap<Group, Vec<GroupedCall<'w>>> {
+    let mut groups: BTreeMap<Group, Vec<GroupedCall<'w>>> = BTreeMap::new();
+    let starts: BTreeSet<(&String, u64)> = wanted
+        .iter()
+        .filter(|one| is_body(profile.regions[one.region].kind))
+        .map(|one| (&one.code.module, one.code.offset))
+        .collect();
+    for one in wanted {
+        let region = &profile.regions[one.region];
+        let is_of_body = |frame: &Frame| frame.function.contains(GNU_BODY);
+        // The place of a body is known, or it belongs to a directive that the source does not
+        // show, such as one in a macro.
+        let has_no_order = is_body(region.kind) && one.frames.last().is_some_and(is_of_body);
+        if region.directive.is_some() || has_no_order || sections::is_numbered(region) {
+            continue;
+        }
+        let function = |frame: &Frame| one.function(frame);
+        let Some(own) = own_frame(&one.frames, function, region.kind, bodies, sources) else {
+            continue;
+        };
+        let frame = &one.frames[own];
+        let kind = profile::region_kind::KINDS
+            .iter()
+            .find(|row| row.kind == region.kind);
+        let group = (
+            one.function(frame),
+            inlined_at(&one.frames, own),
+            kind.map_or("", |row| row.short_name),
+            region
+                .name
+                .clone()
+                .map(|name| match name.starts_with(UNNAMED) {
+                    true => "?".to_owned(),
+                    false => name,
+                }),
+            is_head(region),
+        );
+        // A call that returns to the library was the last act of a body. If it is a jump, it has a
+        // line, which is that of the directive if the body ends with a barrier.
+        let is_jump = one.code.offset != offset(region);
+        let body = bodies.get(&one.function(frame));
+        let is_at_body = body.is_some_and(|(file, number)| {
+            let begin = &sources.of(file).all[*number].begin;
+            (begin.first..=begin.last).contains(&frame.line)
+        });
+        let is_last =
+            is_jump && is_at_body || starts.contains(&(&one.code.module, one.code.offset));
+        let call = match is_last {
+            true => Call {
+                address: u64::MAX,
+                line: u32::MAX,
+            },
+            false => Call {
+                address: one.code.offset,
+                line: frame.line,
+            },
+        };
+        groups
+            .entry(group)
+            .or_default()
+            .push((one.region, frame, call));
+    }
+    groups
+}
+
+/// All calls that the machine code of a group has, executed or not. `known` are those that were
+/// executed. None if the code does not tell.
+fn in_code(
+    (function, inlined): (&Function, &Vec<(String, u32)>),
+    of: Of<'_>,
+    known: &[Call],
+    modules: &HashMap<String, Module>,
+    bodies: &Bodies,
+    sources: &mut Sources,
+) -> Option<Vec<Call>> {
+    if of.is_head {
+        return None;
+    }
+    let (path, _, instance) = function;
+    let module = modules.get(path)?;
+    let is_asked = gnu_entry(of.kind, of.name)?;
+    let (last, others): (Vec<&Call>, Vec<&Call>) =
+        known.iter().partition(|call| call.address == u64::MAX);
+    let near = others.first()?.address;
+    let mut calls: Vec<Call> = last.into_iter().copied().collect();
+    let has_last = !calls.is_empty();
+    for found in module.calls_around(near, is_asked)? {
+        // A jump may be the last act that is known already.
+        if has_last && found.is_jump {
+            continue;
+        }
+        let frames = module.frames(&Code {
+            module: path.clone(),
+            offset: found.address,
+            symbol: None,
+        });
+        let of_frame = |frame: &Frame| (path.clone(), frame.function.clone(), *instance);
+        let Some(own) = own_frame(&frames, of_frame, of.kind, bodies, sources) else {
+            continue;
+        };
+        if of_frame(&frames[own]) == *function && inlined_at(&frames, own) == *inlined {
+            calls.push(Call {
+                address: found.address,
+                line: frames[own].line,
+            });
+        }
+    }
+    // What was executed is in code that is read rightly.
+    let is_read = |call: &&Call| calls.iter().any(|other| other.address == call.address);
+    others.iter().all(is_read).then_some(calls)
+}
+
+/// Finds the constructs of the calls that are not known yet.
+pub(super) fn find_calls(
+    profile: &mut Profile,
+    wanted: &[Wanted],
+    bodies: &Bodies,
+    sources: &mut Sources,
+    meanings: &mut [Meaning],
+    modules: &HashMap<String, Module>,
+) {
+    let groups = grouped(profile, wanted, bodies, sources);
+    let shared = wanted.iter().filter(|one| one.is_shared);
+    let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
+    let executed = folding::executed(profile);
+    let mut ends: BTreeMap<(String, usize), Vec<usize>> = BTreeMap::new();
+    let mut begun: BTreeMap<(String, usize), u64> = BTreeMap::new();
+    for ((function, inlined, _, name, is_head), calls) in groups {
+        let Some((first, frame, _)) = calls.first() else {
+            continue;
+        };
+        let kind = profile.regions[*first].kind;
+        let body = bodies.get(&function);
+        let file = body.map_or(&frame.file, |(file, _)| file);
+        let constructs = sources.of(file);
+        let scope = match body {
+            Some((_, number)) => Scope::Body(&constructs.all[*number]),
+            None => Scope::Function(&frame.user),
+        };
+        // A call that is the last act of a function is one, wherever the function is called.
+        let mut distinct: Vec<Call> = calls.iter().map(|(_, _, call)| *call).collect();
+        distinct.sort_by_key(|call| call.address);
+        distinct.dedup_by_key(|call| call.address);
+        let of = Of {
+            kind,
+            name: name.as_deref(),
+            is_head,
+        };
+        let group = (&function, &inlined);
+        let in_code = in_code(group, of, &distinct, modules, bodies, sources);
+        // One that was not executed tells of which constructs the others are. It is not known which
+        // critical section it is.
+        let others = in_code.iter().flatten();
+        distinct.extend(others.filter(|_| kind != RegionKind::Critical || name.is_none()));
+        distinct.sort_by_key(|call| call.address);
+        distinct.dedup_by_key(|call| call.address);
+        let found = align::of_calls(
+            &constructs.all,
+            constructs.may_be_more(scope.function()),
+            scope,
+            of,
+            &distinct,
+            in_code.map(|calls| calls.len()),
+        );
+        for (index, _, call) in &calls {
+            let number = distinct.partition_point(|one| one.address < call.address);
+            let found = found[number];
+            let region = &mut profile.regions[*index];
+            match found {
+                Found::Near | Found::None => {}
+                Found::Certain(_) if shared.contains(index) => meanings[*index] = Meaning::Itself,
+                Found::EndOf(_) if shared.contains(index) => {}
+                Found::Certain(number) => {
+                    let construct = &constructs.all[number];
+                    meanings[*index] = Meaning::Itself;
+                    note_part(kind, construct, &mut meanings[*index]);
+                    set(region, construct);
+                    *begun.entry((file.clone(), number)).or_default() += executed[*index];
+                }
+                Found::EndOf(number) => {
+                    ends.entry((file.clone(), number)).or_default().push(*index);
+                }
+            }
+        }
+    }
+    for (place, barriers) in ends {
+        let construct = &sources.of(&place.0).all[place.1];
+        let ended: u64 = barriers.iter().map(|index| executed[*index]).sum();
+        // What is counted by its begin ends as often. A compiler may make one call of the barriers
+        // of several constructs.
+        let is_begun = begun.get(&place).is_some_and(|begun| *begun >= ended);
+        if construct.kind() != Some(RegionKind::Single) || is_begun {
+            for index in barriers {
+                meanings[index] = Meaning::Barrier;
+                set(&mut profile.regions[index], construct);
+            }
+        }
+    }
+}
