@@ -1,6 +1,6 @@
 //! The table of how many calls of OpenMP runtimes `romp run` maps to the right directive:
-//! `cargo run -p tests --example call_sites -- COMPILER PROGRAM...`, with compilers by name
-//! or path.
+//! `cargo run -p tests --example call_sites -- COMPILER [-OLEVEL] PROGRAM...`, with compilers by
+//! name or path.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,15 +21,17 @@ fn main() -> ExitCode {
 }
 
 fn table() -> Outcome<Sites> {
-    let mut words = std::env::args().skip(1);
+    let mut words = std::env::args().skip(1).peekable();
     let name = words.next().ok_or("which compiler?")?;
     let compiler = Compiler { name };
+    let level = words.next_if(|word| word.starts_with("-O"));
+    let level = level.as_deref().unwrap_or("-O2");
     let bin = romp_bin_dir()?;
     println!("{HEAD}  {}", compiler.name);
     let mut all = Sites::default();
     for program in words.map(PathBuf::from) {
         let program = std::fs::canonicalize(&program).map_err(|e| e.to_string())?;
-        match compare(&bin, &compiler, &program) {
+        match compare(&bin, &compiler, level, &program) {
             Ok(sites) => {
                 println!("{sites}  {}", name_of(&program));
                 show("near", &sites.near);

@@ -83,18 +83,25 @@ impl fmt::Display for Sites {
 /// The head of a table of figures.
 pub const HEAD: &str = "calls right   share  near wrong absent";
 
-/// Builds a program with and without us at `-O2 -g`, runs both, and compares.
+/// Builds a program with and without us, optimised as a flag (`-O2`) says and with `-g`, runs both,
+/// and compares.
 ///
 /// # Errors
 /// If one can't be built, run or read.
-pub fn compare(bin: &Path, compiler: &Compiler, program: &Path) -> Outcome<Sites> {
-    let source = measured(bin, compiler, program, true)?;
-    let outside = measured(bin, compiler, program, false)?;
+pub fn compare(bin: &Path, compiler: &Compiler, level: &str, program: &Path) -> Outcome<Sites> {
+    let source = measured(bin, compiler, level, program, true)?;
+    let outside = measured(bin, compiler, level, program, false)?;
     Ok(sites(&source, &outside))
 }
 
 /// The profile of a program, built with or without us.
-fn measured(bin: &Path, compiler: &Compiler, program: &Path, is_ours: bool) -> Outcome<Profile> {
+fn measured(
+    bin: &Path,
+    compiler: &Compiler,
+    level: &str,
+    program: &Path,
+    is_ours: bool,
+) -> Outcome<Profile> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let (wrapper, variable) = compiler.wrapper();
     let mut build = match is_ours {
@@ -104,7 +111,7 @@ fn measured(bin: &Path, compiler: &Compiler, program: &Path, is_ours: bool) -> O
     build
         .env(variable, &compiler.name)
         .current_dir(&folder)
-        .args(["-fopenmp", "-O2", "-g", "-o", "app"])
+        .args(["-fopenmp", level, "-g", "-o", "app"])
         .args(compiler.judges().then_some("-w"))
         .arg(program)
         .arg("-lm");

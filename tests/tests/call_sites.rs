@@ -37,7 +37,7 @@ fn calls_are_of_their_directives(compiler: &str, programs: &[&str], least: f64) 
     println!("{HEAD}  {}", compiler.name);
     for program in programs {
         let path = fs::canonicalize(fixtures.join(program)).unwrap();
-        let sites = compare(&bin, &compiler, &path).unwrap();
+        let sites = compare(&bin, &compiler, "-O2", &path).unwrap();
         println!("{sites}  {program}");
         all.add(sites);
     }
@@ -79,4 +79,23 @@ fn of_loop_constructs() {
 fn of_target_constructs_on_the_host() {
     calls_are_of_their_directives("gcc", &["run/host_targets.c"], 90.0);
     calls_are_of_their_directives("clang", &["run/host_targets.c"], 100.0);
+}
+
+/// Of equal calls in two branches, GCC makes one. It has the line of one of them, but is both: so
+/// neither is said. Clang keeps them apart.
+#[test]
+fn of_calls_that_the_compiler_made_one() {
+    for (compiler, level, near) in [("gcc", "-Os", 4), ("gcc", "-O2", 3), ("clang", "-Os", 0)] {
+        let sites = of_one(compiler, level, "run/merged_calls.c");
+        assert_eq!(sites.wrong, Vec::<String>::new(), "{compiler} {level}");
+        assert_eq!(sites.near.len(), near, "{compiler} {level} {sites:#?}");
+        assert!(sites.certain >= 5, "{compiler} {level} {sites:#?}");
+    }
+}
+
+fn of_one(compiler: &str, level: &str, program: &str) -> Sites {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
+    let compiler = Compiler::find(compiler).unwrap();
+    let path = fs::canonicalize(fixtures.join(program)).unwrap();
+    compare(&romp_bin_dir().unwrap(), &compiler, level, &path).unwrap()
 }
