@@ -70,9 +70,9 @@ pub trait Reading {
     fn has_errors(&self) -> Option<bool>;
     /// The offset of a directive for which tokens and tree give different ends.
     fn disagreement(&self) -> Option<usize>;
-    /// The functions in which its macros may hide directives or calls. None among them stands for any
-    /// function.
-    fn functions_with_hidden(&self) -> BTreeSet<Option<String>>;
+    /// The functions in which macros may hide directives or calls: its own, and those of the texts that
+    /// it includes. None among them stands for any function.
+    fn functions_with_hidden(&self, included: &[Vec<u8>]) -> BTreeSet<Option<String>>;
     /// Its loops.
     fn loops(&self) -> Box<dyn LoopReader + '_>;
 }

@@ -65,7 +65,11 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
         }
         let module = modules
             .entry(code.module.clone())
-            .or_insert_with_key(|module| Module::open(Path::new(module)));
+            .or_insert_with_key(|path| {
+                let module = Module::open(Path::new(path));
+                sources.look_in(module.folders());
+                module
+            });
         let before = region.name.clone();
         name_critical(region, module.lines.as_ref());
         if before != region.name {

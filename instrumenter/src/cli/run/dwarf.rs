@@ -1,9 +1,9 @@
 //! A file's debug information, entry by entry.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use addr2line::gimli::{
     AttributeValue, DebuggingInformationEntry, Dwarf, DwarfSections, EndianSlice, LittleEndian,
@@ -28,6 +28,40 @@ pub(super) fn read<T>(
     Some(action(
         &dwarf.borrow(|data| EndianSlice::new(data, LittleEndian)),
     ))
+}
+
+/// The folders of the files from which the compiler took what the debug information describes, and
+/// those in which it ran.
+pub(super) fn folders(path: &Path) -> BTreeSet<PathBuf> {
+    let mut folders = BTreeSet::new();
+    let data = fs::read(path).unwrap_or_default();
+    if let Ok(file) = object::File::parse(&*data) {
+        // What is damaged is left out.
+        read(&file, |dwarf| note_folders(dwarf, &mut folders).ok());
+    }
+    folders
+}
+
+fn note_folders<R: Reader>(
+    dwarf: &Dwarf<R>,
+    folders: &mut BTreeSet<PathBuf>,
+) -> addr2line::gimli::Result<()> {
+    let mut units = dwarf.units();
+    while let Some(header) = units.next()? {
+        let unit = dwarf.unit(header)?;
+        let ran_in = match &unit.comp_dir {
+            Some(name) => PathBuf::from(&*name.to_string_lossy()?),
+            None => PathBuf::new(),
+        };
+        let program = unit.line_program.as_ref();
+        let listed = program.map(|program| program.header().include_directories());
+        for folder in listed.into_iter().flatten() {
+            let name = dwarf.attr_string(&unit, folder.clone())?;
+            folders.insert(ran_in.join(&*name.to_string_lossy()?));
+        }
+        folders.insert(ran_in);
+    }
+    Ok(())
 }
 
 /// The names that functions have in the source, by their symbols, where the two differ. Arguments

@@ -7,6 +7,8 @@
 //! completing   places in the source for the regions of a profile
 //! constructs   which construct of the source each region is, when the program has ended
 //! by_order     the same, for calls that GNU's compilers made
+//! sources      the constructs of a source, and where there may be more of them
+//! headers      the files that a source includes, with their macros
 //! bodies       which of several constructs each function is that was made of a body
 //! by_line      the same, for calls that LLVM's compilers made
 //! module       what the program or a library says of the places of calls
@@ -24,6 +26,7 @@ mod dwarf;
 mod folded;
 mod folding;
 mod guards;
+mod headers;
 mod machine;
 mod module;
 mod preload;

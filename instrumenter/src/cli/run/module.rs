@@ -94,6 +94,11 @@ impl Module {
             .collect()
     }
 
+    /// The folders of its sources and their headers.
+    pub(super) fn folders(&self) -> BTreeSet<PathBuf> {
+        dwarf::folders(&debug_file::of(&self.path))
+    }
+
     /// Whether its calls are those of GCC's runtime; none if they don't show it.
     pub(super) fn is_gnu(&self) -> Option<bool> {
         let machine = self.machine.as_ref()?;

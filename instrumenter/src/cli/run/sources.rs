@@ -1,7 +1,7 @@
 //! Reads the constructs of the sources that debug information names, with our own parser.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use profile::descriptor::Descriptor;
@@ -13,6 +13,7 @@ use crate::plan::Decision;
 use crate::{Options, instrument_read};
 
 use super::align::{is_same, may_be_of};
+use super::headers;
 
 /// The constructs of a source, in its order.
 #[derive(Debug, Default)]
@@ -49,16 +50,25 @@ pub(super) type Compiled = BTreeMap<String, BTreeSet<u32>>;
 
 /// Sources that were read.
 #[derive(Debug, Default)]
-pub(super) struct Sources(HashMap<String, Rc<Constructs>>);
+pub(super) struct Sources {
+    read: HashMap<String, Rc<Constructs>>,
+    /// Where headers may be, besides the folder of the source that includes them.
+    folders: BTreeSet<PathBuf>,
+}
 
 impl Sources {
+    /// Looks for headers in more folders, from now on.
+    pub(super) fn look_in(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
+        self.folders.extend(folders);
+    }
+
     /// The constructs of a source; empty if the source does not exist.
     pub(super) fn of(&mut self, file: &str) -> Rc<Constructs> {
-        if let Some(known) = self.0.get(file) {
+        if let Some(known) = self.read.get(file) {
             return Rc::clone(known);
         }
-        let read = Rc::new(read(file).unwrap_or_default());
-        self.0.insert(file.to_owned(), Rc::clone(&read));
+        let read = Rc::new(read(file, &self.folders).unwrap_or_default());
+        self.read.insert(file.to_owned(), Rc::clone(&read));
         read
     }
 
@@ -70,7 +80,7 @@ impl Sources {
     /// Removes the constructs that the preprocessor has left out.
     pub(super) fn remove_left_out(&mut self, compiled: &Compiled) {
         for (file, lines) in compiled {
-            if let Some(known) = self.0.get_mut(file).and_then(Rc::get_mut) {
+            if let Some(known) = self.read.get_mut(file).and_then(Rc::get_mut) {
                 known.remove_left_out(lines);
             }
         }
@@ -160,7 +170,7 @@ fn branches(source: &str, constructs: &[Descriptor]) -> Vec<Branch> {
     found
 }
 
-fn read(file: &str) -> Option<Constructs> {
+fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
     let source = super::super::read_source(Path::new(file)).ok()?;
     // What was measured ran on the host.
     let options = Options {
@@ -169,7 +179,11 @@ fn read(file: &str) -> Option<Constructs> {
     };
     let reading = front_end(source.language).read(&source);
     let result = instrument_read(&*reading, &source, &options);
-    let mut more = reading.functions_with_hidden();
+    let (included, are_all) = headers::included_by(Path::new(file), folders);
+    let mut more = reading.functions_with_hidden(&included);
+    if !are_all {
+        more.insert(None);
+    }
     // Debug information names the functions of lambdas in another way.
     if source.language == Language::Cxx && !more.is_empty() {
         more.insert(None);
@@ -263,6 +277,34 @@ mod tests {
         }
     }
 
+    /// So do macros of headers, in the source's folder or in another one that is known. Those of a
+    /// header that is not there may be used anywhere.
+    #[test]
+    fn macros_of_headers_make_constructs_where_they_are_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = tempfile::tempdir().unwrap();
+        let text = "#include \"outer.h\"\nvoid f(void) { Q }\nvoid g(void) { }\n";
+        let path = folder.path().join("a.c");
+        std::fs::write(&path, text).unwrap();
+        let more = |folders: &[&Path]| {
+            let folders = folders.iter().map(|folder| folder.to_path_buf());
+            let constructs = read(&path.to_string_lossy(), &folders.collect()).unwrap();
+            ["f", "g"].map(|function| constructs.may_be_more(Some(function)))
+        };
+        assert_eq!(more(&[]), [true, true]);
+        std::fs::write(
+            folder.path().join("outer.h"),
+            "#include <inner.h>\n#define Q P\n",
+        )
+        .unwrap();
+        assert_eq!(more(&[]), [false, false]);
+        let inner = "#define P _Pragma(\"omp barrier\")\n";
+        std::fs::write(other.path().join("inner.h"), inner).unwrap();
+        assert_eq!(more(&[other.path()]), [true, false]);
+        std::fs::write(other.path().join("inner.h"), "#define P\n").unwrap();
+        assert_eq!(more(&[other.path()]), [false, false]);
+    }
+
     /// A macro that makes a directive leaves the functions certain in which it is not used.
     #[test]
     fn macros_make_constructs_where_they_are_used() {
@@ -270,7 +312,7 @@ mod tests {
         let more_in = |name: &str, text: &str| {
             let path = folder.path().join(name);
             std::fs::write(&path, text).unwrap();
-            let constructs = read(&path.to_string_lossy()).unwrap();
+            let constructs = read(&path.to_string_lossy(), &BTreeSet::new()).unwrap();
             ["f", "g"].map(|function| constructs.may_be_more(Some(function)))
         };
         let macros = "#define P _Pragma(\"omp barrier\")\n#define Q P\n";

@@ -103,9 +103,9 @@ impl Reading for Finder<'_> {
         self.disputed()
     }
 
-    fn functions_with_hidden(&self) -> BTreeSet<Option<String>> {
+    fn functions_with_hidden(&self, included: &[Vec<u8>]) -> BTreeSet<Option<String>> {
         let function = |offset| Some(self.view_at(offset).ok()?.function_at(self, offset)?.name);
-        match scan::uses_of_hiding_macros(&self.source.text, &self.lexed) {
+        match scan::uses_of_hiding_macros(&self.source.text, &self.lexed, included) {
             Some(uses) => uses.into_iter().map(function).collect(),
             None => BTreeSet::from([None]),
         }

@@ -109,28 +109,44 @@ fn hiding_macros<'t>(
     })
 }
 
-/// Where code uses a macro of its file that hides directives or calls, itself or by another macro.
-/// None if names are pasted together, so that they can't be told.
+/// Where code uses a macro that hides directives or calls, itself or by another macro. Macros are
+/// those of its file and of the files that it includes. None if names are pasted together, so that
+/// they can't be told.
 #[must_use]
-pub(super) fn uses_of_hiding_macros(text: &[u8], lexed: &Lexed) -> Option<Vec<usize>> {
-    let mut names: HashSet<String> = hiding_macros(text, lexed).map(|(name, _)| name).collect();
+pub(super) fn uses_of_hiding_macros(
+    text: &[u8],
+    lexed: &Lexed,
+    included: &[Vec<u8>],
+) -> Option<Vec<usize>> {
+    if !may_speak(text) && !included.iter().any(|text| may_speak(text)) {
+        return Some(Vec::new());
+    }
+    let headers: Vec<Lexed> = included.iter().map(|text| lex(text)).collect();
+    let headers = included.iter().map(Vec::as_slice).zip(&headers);
+    let files: Vec<(&[u8], &Lexed)> = headers.chain([(text, lexed)]).collect();
+    let hiding = files
+        .iter()
+        .flat_map(|(text, lexed)| hiding_macros(text, lexed));
+    let mut names: HashSet<String> = hiding.map(|(name, _)| name).collect();
     if names.is_empty() {
         return Some(Vec::new());
     }
-    if contains(text, PASTES) {
+    if files.iter().any(|(text, _)| contains(text, PASTES)) {
         return None;
     }
-    let is_named = |names: &HashSet<String>, token: &Token| {
+    let is_named = |names: &HashSet<String>, text: &[u8], token: &Token| {
         token.kind == TokenKind::Identifier && names.contains(&*text_of(text, token))
     };
     loop {
-        let lines = lexed.lines.iter();
-        let others = lines.filter(|line| {
+        let lines = files
+            .iter()
+            .flat_map(|(text, lexed)| lexed.lines.iter().map(move |line| (*text, line)));
+        let others = lines.filter(|(text, line)| {
             let body = line.tokens.get(2..).filter(|_| is_definition(text, line));
-            body.is_some_and(|body| body.iter().any(|token| is_named(&names, token)))
+            body.is_some_and(|body| body.iter().any(|token| is_named(&names, text, token)))
         });
         let others: Vec<String> = others
-            .map(|line| word(text, line, 1).into_owned())
+            .map(|(text, line)| word(text, line, 1).into_owned())
             .collect();
         let known = names.len();
         names.extend(others);
@@ -138,7 +154,8 @@ pub(super) fn uses_of_hiding_macros(text: &[u8], lexed: &Lexed) -> Option<Vec<us
             break;
         }
     }
-    let uses = lexed.code.iter().filter(|token| is_named(&names, token));
+    let uses = lexed.code.iter();
+    let uses = uses.filter(|token| is_named(&names, text, token));
     Some(uses.map(Token::start).collect())
 }
 

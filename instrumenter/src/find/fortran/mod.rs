@@ -134,9 +134,10 @@ impl Reading for Finder<'_> {
         self.disputed()
     }
 
-    fn functions_with_hidden(&self) -> BTreeSet<Option<String>> {
-        let hidden = scan::hidden_in_macros(&self.source.text);
-        hidden.into_iter().map(|_| None).collect()
+    fn functions_with_hidden(&self, included: &[Vec<u8>]) -> BTreeSet<Option<String>> {
+        let texts = included.iter().chain([&self.source.text]);
+        let hidden = texts.flat_map(|text| scan::hidden_in_macros(text));
+        hidden.map(|_| None).collect()
     }
 
     fn loops(&self) -> Box<dyn LoopReader + '_> {
