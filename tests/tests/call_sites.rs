@@ -81,21 +81,46 @@ fn of_target_constructs_on_the_host() {
     calls_are_of_their_directives("clang", &["run/host_targets.c"], 100.0);
 }
 
+/// Calls of one program: none is wrong, and so many are only near a line.
+fn none_is_wrong(compiler: &str, level: &str, program: &str, near: usize) {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
+    let found = Compiler::find(compiler).unwrap();
+    let path = fs::canonicalize(fixtures.join(program)).unwrap();
+    let sites = compare(&romp_bin_dir().unwrap(), &found, level, &path).unwrap();
+    let case = format!("{compiler} {level} {program}: {sites:#?}");
+    assert_eq!(sites.wrong, Vec::<String>::new(), "{case}");
+    assert_eq!(sites.near.len(), near, "{case}");
+    assert!(sites.certain >= 5, "{case}");
+}
+
 /// Of equal calls in two branches, GCC makes one. It has the line of one of them, but is both: so
 /// neither is said. Clang keeps them apart.
 #[test]
 fn of_calls_that_the_compiler_made_one() {
     for (compiler, level, near) in [("gcc", "-Os", 4), ("gcc", "-O2", 3), ("clang", "-Os", 0)] {
-        let sites = of_one(compiler, level, "run/merged_calls.c");
-        assert_eq!(sites.wrong, Vec::<String>::new(), "{compiler} {level}");
-        assert_eq!(sites.near.len(), near, "{compiler} {level} {sites:#?}");
-        assert!(sites.certain >= 5, "{compiler} {level} {sites:#?}");
+        none_is_wrong(compiler, level, "run/merged_calls.c", near);
     }
 }
 
-fn of_one(compiler: &str, level: &str, program: &str) -> Sites {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
-    let compiler = Compiler::find(compiler).unwrap();
-    let path = fs::canonicalize(fixtures.join(program)).unwrap();
-    compare(&romp_bin_dir().unwrap(), &compiler, level, &path).unwrap()
+/// The barriers that GCC makes at the begin of constructs, and the `atomic` or `critical` of a
+/// reduction, are near a line.
+#[test]
+fn of_barriers_at_the_begins_of_constructs() {
+    for (compiler, level, near) in [("gcc", "-Os", 5), ("gcc", "-O2", 5), ("clang", "-O2", 1)] {
+        none_is_wrong(compiler, level, "run/begin_barriers.c", near);
+    }
+}
+
+/// A `parallel for`, a barrier and a critical section by macros; LLVM's runtime tells of the loop
+/// apart.
+#[test]
+fn of_directives_that_macros_of_headers_make() {
+    for (compiler, near) in [("gcc", 3), ("clang", 4)] {
+        none_is_wrong(compiler, "-O2", "run/header_macros.c", near);
+    }
+}
+
+#[test]
+fn of_regions_that_begin_with_one_another() {
+    calls_are_of_their_directives("gfortran", &["run/nested_bodies.f90"], 100.0);
 }

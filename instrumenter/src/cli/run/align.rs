@@ -281,17 +281,20 @@ fn in_order(places: &[CallSite], order: &[usize]) -> Vec<Found> {
 
 /// The places of calls of which a compiler made copies, such as one in each branch in front of it:
 /// copies have the same line. They are known if there are as many lines as places, and each line is
-/// behind the place before.
+/// behind the place before and in front of the next one.
 fn of_copies(places: &[CallSite], calls: &[Call]) -> Option<Vec<Found>> {
     let lines: BTreeSet<u32> = calls.iter().map(|call| call.line).collect();
     if lines.len() != places.len() || calls.len() <= places.len() {
         return None;
     }
-    let begins = places.iter().map(|place| place.lines[0]);
-    let before = std::iter::once(0).chain(begins);
-    let mut between = before.zip(places).zip(&lines);
-    let is_in_order =
-        between.all(|((before, place), line)| (before + 1..=place.lines[1]).contains(line));
+    let begins = || places.iter().map(|place| place.lines[0]);
+    let before = std::iter::once(0).chain(begins());
+    let next = begins().skip(1).chain([u32::MAX]);
+    let mut between = before.zip(next).zip(places).zip(&lines);
+    let is_in_order = between.all(|(((before, next), place), line)| {
+        let end = place.lines[1].max(next - 1);
+        (before + 1..=end).contains(line)
+    });
     let place_of = |call: &Call| {
         let number = lines.range(..call.line).count();
         places[number].found()

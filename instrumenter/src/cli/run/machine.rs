@@ -471,4 +471,39 @@ mod tests {
         let computed = machine(&[0xE9, 0xEB, 0, 0, 0, 0xFF, 0xE0]);
         assert!(computed.tail_calls(0x125, &wanted).is_empty());
     }
+
+    #[test]
+    fn calls_in_a_function_are_found_executed_or_not() {
+        let mut machine = machine(&[0xE9, 0xEB, 0, 0, 0]);
+        let wanted = gnu_entry(K::Taskwait, None).unwrap();
+        let jump = Instruction {
+            address: 0x110,
+            is_jump: true,
+        };
+        assert_eq!(machine.calls_in((0x110, 0x11F), &wanted), [jump]);
+        // A call is known by its last byte; that of another function is none.
+        assert_eq!(machine.calls_in((0x120, 0x130), &wanted), []);
+        machine.code[0].1[0x20..0x25].copy_from_slice(&[0xE8, 0xDB, 0, 0, 0]);
+        let call = Instruction {
+            address: 0x124,
+            is_jump: false,
+        };
+        assert_eq!(machine.calls_in((0x120, 0x130), &wanted), [call]);
+        let barrier = gnu_entry(K::Barrier, None).unwrap();
+        assert_eq!(machine.calls_in((0x120, 0x130), barrier), []);
+    }
+
+    #[test]
+    fn entries_of_a_kind_are_those_where_its_regions_begin() {
+        let is = |kind, name, entry| gnu_entry(kind, name).is_some_and(|is_it| is_it(entry));
+        assert!(is(K::Loop, None, "GOMP_loop_ull_guided_start"));
+        assert!(!is(K::Loop, None, "GOMP_loop_dynamic_next"));
+        assert!(is(K::Critical, None, "GOMP_critical_start"));
+        assert!(!is(K::Critical, None, "GOMP_critical_name_start"));
+        assert!(is(K::Critical, Some("a"), "GOMP_critical_name_start"));
+        assert!(is(K::Ordered, Some("sink"), "GOMP_doacross_ull_wait"));
+        assert!(!is(K::Ordered, None, "GOMP_doacross_ull_wait"));
+        // The user makes these calls.
+        assert!(gnu_entry(K::Lock, Some("omp_set_lock")).is_none());
+    }
 }

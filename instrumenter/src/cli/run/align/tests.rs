@@ -333,3 +333,88 @@ fn with_directives_in_macros_only_lines_count() {
     let found = of_calls(&all, true, scope, of(RegionKind::Taskwait), &one, None);
     assert_eq!(found, [Found::Near]);
 }
+
+/// A loop with a linear clause begins with a barrier of the compiler's, which is not its end.
+#[test]
+fn a_barrier_at_the_begin_of_a_construct_is_not_its_end() {
+    let find = |directive: &str, lines: &[u32]| {
+        let all = [construct("for", [4, 6], directive)];
+        let of = of(RegionKind::Barrier);
+        of_calls(&all, false, Scope::Function("f"), of, &calls(lines), None)
+    };
+    for clauses in [
+        "linear(a : 3)",
+        "firstprivate(b, a) lastprivate(conditional: a)",
+        "reduction(own : a)",
+    ] {
+        let directive = format!("omp for {clauses}");
+        let found = find(&directive, &[4, 4]);
+        assert_eq!(found, [Found::Near, Found::EndOf(0)], "{clauses}");
+        // One of the two is in another function, or was not made.
+        assert_eq!(find(&directive, &[4]), [Found::Near], "{clauses}");
+        let found = find(&directive, &[4, 7, 7]);
+        let ends = [Found::Near, Found::EndOf(0), Found::EndOf(0)];
+        assert_eq!(found, ends, "{clauses}");
+    }
+    for clauses in [
+        "firstprivate(a) lastprivate(b)",
+        "reduction(inscan, + : a)",
+        "reduction(max : a)",
+    ] {
+        let found = find(&format!("omp for {clauses}"), &[4]);
+        assert_eq!(found, [Found::EndOf(0)], "{clauses}");
+    }
+}
+
+/// A parallel region may begin so in its own body only.
+#[test]
+fn a_region_copies_variables_at_its_begin() {
+    let all = [
+        construct("parallel", [1, 9], "omp parallel copyin(a)"),
+        construct("barrier", [4, 4], "omp barrier"),
+        construct("parallel", [6, 8], "omp parallel copyin(a)"),
+    ];
+    let find = |lines: &[u32]| {
+        let (scope, of) = (Scope::Body(&all[0]), of(RegionKind::Barrier));
+        of_calls(&all, false, scope, of, &calls(lines), Some(lines.len()))
+    };
+    assert_eq!(find(&[1, 3]), [Found::Near, Found::Certain(1)]);
+    // Without a copy, the barrier is the directive.
+    assert_eq!(find(&[4]), [Found::Certain(1)]);
+    assert_eq!(find(&[3]), [Found::Near]);
+}
+
+/// Of equal calls in two branches, a compiler makes one. It has the line of one of them.
+#[test]
+fn with_fewer_calls_than_places_no_line_is_certain() {
+    let critical = |line, name: &str| Descriptor {
+        name: Some(name.into()),
+        ..construct("critical", [line, line + 1], "omp critical")
+    };
+    let all = [
+        construct("barrier", [2, 2], "omp barrier"),
+        construct("barrier", [4, 4], "omp barrier"),
+        critical(6, "a"),
+        critical(8, "a"),
+        critical(10, "b"),
+    ];
+    let find = |of, lines: &[u32], in_code| {
+        let scope = Scope::Function("f");
+        of_calls(&all, false, scope, of, &calls(lines), in_code)
+    };
+    let barrier = of(RegionKind::Barrier);
+    assert_eq!(find(barrier, &[4], Some(1)), [Found::Near]);
+    // The other one is in the code, but was not executed; or the code tells nothing.
+    assert_eq!(find(barrier, &[4], Some(2)), [Found::Certain(1)]);
+    assert_eq!(find(barrier, &[4], None), [Found::Certain(1)]);
+    let found = find(barrier, &[1, 3], Some(2));
+    assert_eq!(found, [Found::Certain(0), Found::Certain(1)]);
+    // All critical sections with a name have one entry.
+    let named = |name| Of {
+        name: Some(name),
+        ..of(RegionKind::Critical)
+    };
+    assert_eq!(find(named("a"), &[8], Some(2)), [Found::Near]);
+    assert_eq!(find(named("a"), &[8], Some(3)), [Found::Certain(3)]);
+    assert_eq!(find(named("b"), &[8], Some(2)), [Found::Certain(4)]);
+}
