@@ -53,6 +53,14 @@ pub(super) struct Of<'a> {
     pub(super) is_head: bool,
 }
 
+impl Of<'_> {
+    /// Whether it is a critical section with a name. All of them have one entry, and that of a call
+    /// which was not executed is not known.
+    pub(super) fn is_named_critical(self) -> bool {
+        self.kind == RegionKind::Critical && self.name.is_some()
+    }
+}
+
 /// A call in a scope.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
@@ -247,9 +255,9 @@ pub(super) fn of_calls(
         return found;
     }
     // A compiler makes one call of equal ones in two branches: it has the line of one of them.
-    let own = match of.kind {
-        RegionKind::Critical if of.name.is_some() => named_places(all, scope, of),
-        _ => places.len() - begins,
+    let own = match of.is_named_critical() {
+        true => named_places(all, scope, of),
+        false => places.len() - begins,
     };
     if in_code.is_some_and(|calls| calls + usize::from(may_lack) < own) {
         return vec![Found::Near; calls.len()];
@@ -434,7 +442,7 @@ pub(super) fn may_be_of(kind: RegionKind, construct: &Descriptor) -> bool {
 }
 
 /// Whether a construct that is measured as another kind may make such calls in its parts: the other
-/// constructs of a combined directive, and the assignments in a `workshare`.
+/// constructs of a combined directive, the assignments in a `workshare`, and reductions.
 fn holds_calls(construct: &Descriptor, kind: RegionKind, of: Of<'_>) -> bool {
     use RegionKind as K;
     let is_device = matches!(kind, K::Target | K::Teams);
@@ -445,6 +453,8 @@ fn holds_calls(construct: &Descriptor, kind: RegionKind, of: Of<'_>) -> bool {
             is_workshare
                 || is_device && (has(construct, "distribute") || has(construct, "parallel"))
         }
+        // GNU's compilers add up several variables, or one that is no number, at once.
+        K::Atomic => has(construct, "reduction"),
         _ => false,
     }
 }

@@ -26,8 +26,15 @@ type Group = (
     bool,
 );
 
-/// A call in a group: its region, and the function that it is in.
-type GroupedCall<'w> = (usize, &'w Frame, Call);
+/// A call in a group.
+struct GroupedCall<'w> {
+    region: usize,
+    /// The function that it is in.
+    frame: &'w Frame,
+    /// An address in the machine code of that function.
+    address: u64,
+    call: Call,
+}
 
 /// Whether the code of a region is the function that the body of its construct became. That of a
 /// `target` construct is its call.
@@ -167,38 +174,34 @@ fn grouped<'w>(
                 line: frame.line,
             },
         };
-        groups
-            .entry(group)
-            .or_default()
-            .push((one.region, frame, call));
+        groups.entry(group).or_default().push(GroupedCall {
+            region: one.region,
+            frame,
+            address: one.code.offset,
+            call,
+        });
     }
     groups
 }
 
-/// All calls that the machine code of a group has, executed or not. `known` are those that were
-/// executed. None if the code does not tell.
+/// All calls that the machine code of a group has, executed or not. None if the code does not tell.
 fn in_code(
     (function, inlined): (&Function, &Vec<(String, u32)>),
     of: Of<'_>,
-    known: &[Call],
-    modules: &HashMap<String, Module>,
-    bodies: &Bodies,
+    executed: &[GroupedCall<'_>],
+    known: (&HashMap<String, Module>, &Bodies),
     sources: &mut Sources,
 ) -> Option<Vec<Call>> {
-    if of.is_head {
-        return None;
-    }
+    let (modules, bodies) = known;
     let (path, _, instance) = function;
     let module = modules.get(path)?;
-    let is_asked = gnu_entry(of.kind, of.name)?;
-    let (last, others): (Vec<&Call>, Vec<&Call>) =
-        known.iter().partition(|call| call.address == u64::MAX);
-    let near = others.first()?.address;
-    let mut calls: Vec<Call> = last.into_iter().copied().collect();
-    let has_last = !calls.is_empty();
-    for found in module.calls_around(near, is_asked)? {
+    let is_asked = gnu_entry(of.kind, of.name).filter(|_| !of.is_head)?;
+    let is_last = |one: &&GroupedCall<'_>| one.call.address == u64::MAX;
+    let last = executed.iter().find(is_last);
+    let mut calls: Vec<Call> = last.map(|one| one.call).into_iter().collect();
+    for found in module.calls_around(executed.first()?.address, is_asked)? {
         // A jump may be the last act that is known already.
-        if has_last && found.is_jump {
+        if last.is_some() && found.is_jump {
             continue;
         }
         let frames = module.frames(&Code {
@@ -218,19 +221,22 @@ fn in_code(
         }
     }
     // What was executed is in code that is read rightly.
-    let is_read = |call: &&Call| calls.iter().any(|other| other.address == call.address);
-    others.iter().all(is_read).then_some(calls)
+    let is_read = |one: &GroupedCall<'_>| {
+        let mut calls = calls.iter();
+        calls.any(|call| call.address == one.call.address)
+    };
+    executed.iter().all(is_read).then_some(calls)
 }
 
 /// Finds the constructs of the calls that are not known yet.
 pub(super) fn find_calls(
     profile: &mut Profile,
     wanted: &[Wanted],
-    bodies: &Bodies,
+    known: (&HashMap<String, Module>, &Bodies),
     sources: &mut Sources,
     meanings: &mut [Meaning],
-    modules: &HashMap<String, Module>,
 ) {
+    let (_, bodies) = known;
     let groups = grouped(profile, wanted, bodies, sources);
     let shared = wanted.iter().filter(|one| one.is_shared);
     let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
@@ -238,34 +244,27 @@ pub(super) fn find_calls(
     let mut ends: BTreeMap<(String, usize), Vec<usize>> = BTreeMap::new();
     let mut begun: BTreeMap<(String, usize), u64> = BTreeMap::new();
     for ((function, inlined, _, name, is_head), calls) in groups {
-        let Some((first, frame, _)) = calls.first() else {
+        let Some(first) = calls.first() else {
             continue;
         };
-        let kind = profile.regions[*first].kind;
+        let kind = profile.regions[first.region].kind;
         let body = bodies.get(&function);
-        let file = body.map_or(&frame.file, |(file, _)| file);
+        let file = body.map_or(&first.frame.file, |(file, _)| file);
         let constructs = sources.of(file);
         let scope = match body {
             Some((_, number)) => Scope::Body(&constructs.all[*number]),
-            None => Scope::Function(&frame.user),
+            None => Scope::Function(&first.frame.user),
         };
-        // A call that is the last act of a function is one, wherever the function is called.
-        let mut distinct: Vec<Call> = calls.iter().map(|(_, _, call)| *call).collect();
-        distinct.sort_by_key(|call| call.address);
-        distinct.dedup_by_key(|call| call.address);
         let of = Of {
             kind,
             name: name.as_deref(),
             is_head,
         };
-        let group = (&function, &inlined);
-        let in_code = in_code(group, of, &distinct, modules, bodies, sources);
-        // One that was not executed tells of which constructs the others are. It is not known which
-        // critical section it is.
-        let others = in_code.iter().flatten();
-        distinct.extend(others.filter(|_| kind != RegionKind::Critical || name.is_none()));
-        distinct.sort_by_key(|call| call.address);
-        distinct.dedup_by_key(|call| call.address);
+        let in_code = in_code((&function, &inlined), of, &calls, known, sources);
+        let distinct = distinct(
+            &calls,
+            in_code.as_deref().filter(|_| !of.is_named_critical()),
+        );
         let found = align::of_calls(
             &constructs.all,
             constructs.may_be_more(scope.function()),
@@ -274,27 +273,48 @@ pub(super) fn find_calls(
             &distinct,
             in_code.map(|calls| calls.len()),
         );
-        for (index, _, call) in &calls {
-            let number = distinct.partition_point(|one| one.address < call.address);
-            let found = found[number];
-            let region = &mut profile.regions[*index];
-            match found {
+        for one in &calls {
+            let index = one.region;
+            let number = distinct.partition_point(|other| other.address < one.call.address);
+            match found[number] {
                 Found::Near | Found::None => {}
-                Found::Certain(_) if shared.contains(index) => meanings[*index] = Meaning::Itself,
-                Found::EndOf(_) if shared.contains(index) => {}
+                Found::Certain(_) if shared.contains(&index) => meanings[index] = Meaning::Itself,
+                Found::EndOf(_) if shared.contains(&index) => {}
                 Found::Certain(number) => {
                     let construct = &constructs.all[number];
-                    meanings[*index] = Meaning::Itself;
-                    note_part(kind, construct, &mut meanings[*index]);
-                    set(region, construct);
-                    *begun.entry((file.clone(), number)).or_default() += executed[*index];
+                    meanings[index] = Meaning::Itself;
+                    note_part(kind, construct, &mut meanings[index]);
+                    set(&mut profile.regions[index], construct);
+                    *begun.entry((file.clone(), number)).or_default() += executed[index];
                 }
                 Found::EndOf(number) => {
-                    ends.entry((file.clone(), number)).or_default().push(*index);
+                    ends.entry((file.clone(), number)).or_default().push(index);
                 }
             }
         }
     }
+    set_ends(profile, &executed, ends, &begun, sources, meanings);
+}
+
+/// The calls of a group with others of its kind, which tell of which constructs they are. A call that
+/// is the last act of a function is one, wherever the function is called.
+fn distinct(calls: &[GroupedCall<'_>], others: Option<&[Call]>) -> Vec<Call> {
+    let mut all: Vec<Call> = calls.iter().map(|one| one.call).collect();
+    all.extend(others.into_iter().flatten());
+    all.sort_by_key(|call| call.address);
+    all.dedup_by_key(|call| call.address);
+    all
+}
+
+/// Makes barriers parts of the constructs at whose ends they are.
+fn set_ends(
+    profile: &mut Profile,
+    executed: &[u64],
+    ends: BTreeMap<(String, usize), Vec<usize>>,
+    begun: &BTreeMap<(String, usize), u64>,
+    sources: &mut Sources,
+    meanings: &mut [Meaning],
+) {
     for (place, barriers) in ends {
         let construct = &sources.of(&place.0).all[place.1];
         let ended: u64 = barriers.iter().map(|index| executed[*index]).sum();

@@ -118,14 +118,8 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
         !one.is_stated && module.and_then(Module::is_gnu).unwrap_or(is_gnu)
     });
     let bodies = find_bodies(profile, &by_order, &mut sources);
-    find_calls(
-        profile,
-        &by_order,
-        &bodies,
-        &mut sources,
-        &mut meanings,
-        &modules,
-    );
+    let known = (&modules, &bodies);
+    find_calls(profile, &by_order, known, &mut sources, &mut meanings);
     find_by_lines(profile, &by_line, &mut sources, &mut meanings);
     find_sections(profile, &numbered, &mut sources);
     name_guards(profile);

@@ -128,7 +128,7 @@ fn text<R: Reader>(
 }
 
 /// A name without the arguments of its template.
-fn without_arguments(name: &str) -> &str {
+pub(super) fn without_arguments(name: &str) -> &str {
     match name.starts_with("operator") {
         true => name,
         false => name.split('<').next().unwrap_or(name),

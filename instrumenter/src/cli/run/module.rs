@@ -237,6 +237,12 @@ impl Module {
         // Symbols of C++, and of a procedure of Fortran outside modules.
         let differs = symbol.starts_with("_Z") || symbol.ends_with('_') && !symbol.ends_with("__");
         let name = differs.then(in_source).flatten();
+        // A function that only its file sees may have no symbol, but a name with the arguments of
+        // its template.
+        let symbol = match symbol.starts_with("_Z") {
+            true => symbol,
+            false => dwarf::without_arguments(symbol),
+        };
         name.unwrap_or_else(|| functions::name(symbol, &|_| None))
     }
 }

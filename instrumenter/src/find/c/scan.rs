@@ -374,10 +374,19 @@ mod tests {
     #[test]
     fn uses_of_macros_that_hide_directives_are_found() {
         let text = b"#define P _Pragma(\"omp for\")\n#define Q P\n#define R 1\nint a = R;\nP Q\n";
-        let uses = |text: &[u8]| uses_of_hiding_macros(text, &lex(text));
+        let uses = |text: &[u8]| uses_of_hiding_macros(text, &lex(text), &[]);
         assert_eq!(uses(text), Some(vec![64, 66]));
         let pasted = [&text[..], b"#define PASTE(a) a##Q\n"].concat();
         assert_eq!(uses(&pasted), None);
+        // A macro of one header is used by one of another header.
+        let headers = [
+            b"#define Q P\n".to_vec(),
+            b"#define P _Pragma(\"omp for\")\n".to_vec(),
+        ];
+        let text = b"int a = R;\nQ\n";
+        let uses = |headers| uses_of_hiding_macros(text, &lex(text), headers);
+        assert_eq!(uses(&headers), Some(vec![11]));
+        assert_eq!(uses(&headers[..1]), Some(Vec::new()));
     }
 
     #[test]
