@@ -2,7 +2,7 @@
 //! node, and in it a row for each thread that was there.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use profile::descriptor::Descriptor;
 use profile::model::{self, Profile, Row, SCHEMA, SourceFile, Span, VERSION};
@@ -229,16 +229,20 @@ fn sampled(snapshot: &Snapshot) -> Option<String> {
     })
 }
 
-/// The names of nodes' regions, each once.
+/// The names of nodes' regions, each once. Their number, if some are known by their machine code
+/// only, whose lines are found later.
 fn named(nodes: impl Iterator<Item = &'static Node>) -> String {
-    let names: BTreeSet<String> = nodes
-        .filter_map(|node| {
-            let Descriptor {
-                region_type, begin, ..
-            } = &node.region()?.descriptor;
-            Some(format!("{region_type} at {}:{}", begin.file, begin.first))
-        })
+    let regions: BTreeMap<u32, &Descriptor> = nodes
+        .filter_map(|node| Some((node.region()?.number, &node.region()?.descriptor)))
         .collect();
+    if regions.values().any(|region| region.code.is_some()) {
+        return regions.len().to_string();
+    }
+    let place = |region: &&Descriptor| {
+        let begin = &region.begin;
+        format!("{} at {}:{}", region.region_type, begin.file, begin.first)
+    };
+    let names: BTreeSet<String> = regions.values().map(place).collect();
     let names: Vec<String> = names.into_iter().collect();
     names.join(", ")
 }
