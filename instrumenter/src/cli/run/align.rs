@@ -42,6 +42,18 @@ pub(super) enum Found {
     None,
 }
 
+impl Found {
+    /// What two ways to look for the construct of a call tell together: what one of them does not
+    /// know, the other one may, but they must not contradict each other.
+    pub(super) fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Near, known) | (known, Self::Near) => known,
+            (one, other) if one == other => one,
+            _ => Self::Near,
+        }
+    }
+}
+
 /// The properties of calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Of<'a> {

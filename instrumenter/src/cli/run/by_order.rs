@@ -14,7 +14,7 @@ use super::folding;
 use super::machine::gnu_entry;
 use super::module::{Frame, GNU_BODY, Module};
 use super::sections;
-use super::sources::Sources;
+use super::sources::{Constructs, Sources};
 
 /// Calls that may belong to the same constructs: their function, the places of the calls by which it
 /// was inlined, name of the kind, name, and whether it only asks for the thread's number.
@@ -261,22 +261,10 @@ pub(super) fn find_calls(
             is_head,
         };
         let in_code = in_code((&function, &inlined), of, &calls, known, sources);
-        let distinct = distinct(
-            &calls,
-            in_code.as_deref().filter(|_| !of.is_named_critical()),
-        );
-        let found = align::of_calls(
-            &constructs.all,
-            constructs.may_be_more(scope.function()),
-            scope,
-            of,
-            &distinct,
-            in_code.map(|calls| calls.len()),
-        );
-        for one in &calls {
+        let found = of_group(&constructs, scope, of, &calls, in_code.as_deref());
+        for (one, found) in calls.iter().zip(found) {
             let index = one.region;
-            let number = distinct.partition_point(|other| other.address < one.call.address);
-            match found[number] {
+            match found {
                 Found::Near | Found::None => {}
                 Found::Certain(_) if shared.contains(&index) => meanings[index] = Meaning::Itself,
                 Found::EndOf(_) if shared.contains(&index) => {}
@@ -296,14 +284,36 @@ pub(super) fn find_calls(
     set_ends(profile, &executed, ends, &begun, sources, meanings);
 }
 
-/// The calls of a group with others of its kind, which tell of which constructs they are. A call that
-/// is the last act of a function is one, wherever the function is called.
-fn distinct(calls: &[GroupedCall<'_>], others: Option<&[Call]>) -> Vec<Call> {
-    let mut all: Vec<Call> = calls.iter().map(|one| one.call).collect();
-    all.extend(others.into_iter().flatten());
-    all.sort_by_key(|call| call.address);
-    all.dedup_by_key(|call| call.address);
-    all
+/// The constructs of the calls of a group. They are told by the executed calls alone, and by all that
+/// the code has: a call that was not executed may be one of a directive, or a copy of another call.
+fn of_group(
+    constructs: &Constructs,
+    scope: Scope<'_>,
+    of: Of<'_>,
+    calls: &[GroupedCall<'_>],
+    in_code: Option<&[Call]>,
+) -> Vec<Found> {
+    let may_be_more = constructs.may_be_more(scope.function());
+    let number_in_code = in_code.map(<[Call]>::len);
+    let find = |others: &[Call]| {
+        // A call that is the last act of a function is one, wherever the function is called.
+        let mut distinct: Vec<Call> = calls.iter().map(|one| one.call).collect();
+        distinct.extend(others);
+        distinct.sort_by_key(|call| call.address);
+        distinct.dedup_by_key(|call| call.address);
+        let all = &constructs.all;
+        let found = align::of_calls(all, may_be_more, scope, of, &distinct, number_in_code);
+        let place = |call: Call| distinct.partition_point(|other| other.address < call.address);
+        let of_each = calls.iter().map(|one| found[place(one.call)]);
+        of_each.collect::<Vec<Found>>()
+    };
+    let mut found = find(&[]);
+    if let Some(all) = in_code.filter(|_| !of.is_named_critical()) {
+        for (found, other) in found.iter_mut().zip(find(all)) {
+            *found = found.with(other);
+        }
+    }
+    found
 }
 
 /// Makes barriers parts of the constructs at whose ends they are.
