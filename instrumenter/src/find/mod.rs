@@ -60,6 +60,15 @@ pub trait FrontEnd {
     fn hidden(&self, text: &[u8]) -> Vec<Hidden>;
 }
 
+/// Directives and calls that macros make.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MadeByMacros {
+    /// The functions that use such macros. None among them stands for any function.
+    pub functions: BTreeSet<Option<String>>,
+    /// The words of all these directives. None if they are not known, or there are calls.
+    pub words: Option<BTreeSet<String>>,
+}
+
 /// One source. Results for one question, above all syntax trees, are kept for the next one.
 pub trait Reading {
     /// Finds everything. Parsing never fails: a part that is not understood is returned with
@@ -70,9 +79,8 @@ pub trait Reading {
     fn has_errors(&self) -> Option<bool>;
     /// The offset of a directive for which tokens and tree give different ends.
     fn disagreement(&self) -> Option<usize>;
-    /// The functions in which macros may hide directives or calls: its own, and those of the texts that
-    /// it includes. None among them stands for any function.
-    fn functions_with_hidden(&self, included: &[Vec<u8>]) -> BTreeSet<Option<String>>;
+    /// What macros may hide: its own, and those of the texts that it includes.
+    fn made_by_macros(&self, included: &[Vec<u8>]) -> MadeByMacros;
     /// Its loops.
     fn loops(&self) -> Box<dyn LoopReader + '_>;
 }

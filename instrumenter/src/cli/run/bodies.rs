@@ -59,7 +59,13 @@ pub(super) fn each_its_own(
                     .all(|region| is_measured_as(profile.regions[*region].kind, construct))
             };
             if is_taken
-                || constructs.may_be_more(construct.function.as_deref())
+                || functions
+                    .iter()
+                    .flat_map(|one| &regions[one])
+                    .any(|region| {
+                        let kind = profile.regions[*region].kind;
+                        constructs.may_be_more(kind, construct.function.as_deref())
+                    })
                 || !functions.iter().all(is_one)
             {
                 break;

@@ -104,7 +104,7 @@ fn find_last_acts<'a>(
         }
         let last = align::last_of_body(
             &constructs.all,
-            constructs.may_be_more(constructs.all[body].function.as_deref()),
+            constructs.may_be_more(region.kind, constructs.all[body].function.as_deref()),
             &constructs.all[body],
             region.kind,
         );

@@ -64,7 +64,7 @@ pub(super) fn find_bodies(
         let constructs = sources.of(&frame.file);
         let of_body = align::of_body(
             &constructs.all,
-            constructs.may_be_more(Some(&frame.user)),
+            constructs.may_be_more(region.kind, Some(&frame.user)),
             region.kind,
             frame.line,
         );
@@ -293,7 +293,7 @@ fn of_group(
     calls: &[GroupedCall<'_>],
     in_code: Option<&[Call]>,
 ) -> Vec<Found> {
-    let may_be_more = constructs.may_be_more(scope.function());
+    let may_be_more = constructs.may_be_more(of.kind, scope.function());
     let number_in_code = in_code.map(<[Call]>::len);
     let find = |others: &[Call]| {
         // A call that is the last act of a function is one, wherever the function is called.

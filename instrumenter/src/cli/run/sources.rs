@@ -7,7 +7,7 @@ use std::rc::Rc;
 use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
-use crate::find::front_end;
+use crate::find::{MadeByMacros, front_end};
 use crate::openmp::Language;
 use crate::plan::Decision;
 use crate::{Options, instrument_read};
@@ -22,6 +22,8 @@ pub(super) struct Constructs {
     /// The functions in which there may be more constructs, such as those that macros make. None
     /// stands for any function.
     more: BTreeSet<Option<String>>,
+    /// The directives of macros of which the words are known, and where these macros are used.
+    made: MadeByMacros,
     /// The branches of each `#if` that has a construct in one of them: the preprocessor keeps one.
     branches: Vec<Branch>,
 }
@@ -92,17 +94,21 @@ impl Constructs {
     pub(super) fn may_have(&self, kind: RegionKind, function: &str) -> bool {
         let constructs = self.all.iter().filter(|one| may_be_of(kind, one));
         let known = constructs.filter_map(|one| one.function.as_ref());
-        let mut functions = known.chain(self.more.iter().flatten());
+        let more = self.more.iter().chain(&self.made.functions);
+        let mut functions = known.chain(more.flatten());
         functions.any(|of| is_same(of, function))
     }
 
-    /// Whether there may be more constructs in a function. None is one that is not known.
-    pub(super) fn may_be_more(&self, function: Option<&str>) -> bool {
+    /// Whether there may be more constructs in a function that make calls of a kind. None is a function
+    /// that is not known.
+    pub(super) fn may_be_more(&self, kind: RegionKind, function: Option<&str>) -> bool {
         let is_it = |more: &Option<String>| match (more, function) {
             (Some(more), Some(function)) => is_same(more, function),
             _ => true,
         };
-        self.more.iter().any(is_it)
+        let words = self.made.words.iter().flatten();
+        let may_make = words.into_iter().any(|word| may_call(word, kind));
+        self.more.iter().any(is_it) || may_make && self.made.functions.iter().any(is_it)
     }
 
     /// Removes constructs in branches without code, which were left out. If a branch has only a
@@ -113,6 +119,7 @@ impl Constructs {
             all,
             more,
             branches,
+            ..
         } = self;
         all.retain(|construct| {
             let [line, end] = [construct.begin.first, construct.end.last];
@@ -132,6 +139,26 @@ impl Constructs {
             is_compiled || !is_whole && !is_left_out
         });
     }
+}
+
+/// Whether a directive with a word may make calls that are measured as a kind. Where it may not, the
+/// word of the directive that does is there as well.
+fn may_call(word: &str, kind: RegionKind) -> bool {
+    use RegionKind as K;
+    let words: &[&str] = match kind {
+        K::Parallel | K::ParallelLoop | K::ParallelSections | K::ParallelWorkshare => &["parallel"],
+        K::Barrier => &["barrier", "for", "single", "sections", "scope", "loop"],
+        K::Single => &["single"],
+        K::Critical => &["critical"],
+        K::Taskgroup => &["taskgroup"],
+        K::Taskwait => &["taskwait"],
+        K::Taskyield => &["taskyield"],
+        K::Task | K::UntiedTask => &["task"],
+        K::TaskExec | K::UntiedTaskExec => &["task", "taskloop"],
+        K::Target => &["target"],
+        _ => return true,
+    };
+    words.contains(&word)
 }
 
 /// The branches of those conditionals of the preprocessor in which there are constructs.
@@ -180,13 +207,17 @@ fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
     let reading = front_end(source.language).read(&source);
     let result = instrument_read(&*reading, &source, &options);
     let (included, are_all) = headers::included_by(Path::new(file), folders);
-    let mut more = reading.functions_with_hidden(&included);
+    let mut made = reading.made_by_macros(&included);
+    let mut more = BTreeSet::new();
     if !are_all {
         more.insert(None);
     }
     // Debug information names the functions of lambdas in another way.
-    if source.language == Language::Cxx && !more.is_empty() {
-        more.insert(None);
+    if source.language == Language::Cxx && !made.functions.is_empty() {
+        made.functions.insert(None);
+    }
+    if made.words.is_none() {
+        more.append(&mut made.functions);
     }
     // A directive that can't be measured in the source makes calls all the same.
     let mut listed = result.plan.listing.iter();
@@ -200,6 +231,7 @@ fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
     Some(Constructs {
         all,
         more,
+        made,
         branches,
     })
 }
@@ -230,7 +262,7 @@ mod tests {
         Constructs {
             branches: branches(SOURCE, &all),
             all,
-            more: BTreeSet::new(),
+            ..Constructs::default()
         }
     }
 
@@ -245,7 +277,10 @@ mod tests {
         );
         constructs.remove_left_out(&BTreeSet::from([2, 8, 10]));
         let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
-        assert_eq!((lines, constructs.may_be_more(None)), (vec![7, 10], false));
+        assert_eq!(
+            (lines, constructs.may_be_more(RegionKind::Barrier, None)),
+            (vec![7, 10], false)
+        );
     }
 
     #[test]
@@ -254,7 +289,7 @@ mod tests {
         constructs.remove_left_out(&BTreeSet::from([2, 5, 8]));
         let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
         assert_eq!(
-            (lines, constructs.may_be_more(None)),
+            (lines, constructs.may_be_more(RegionKind::Barrier, None)),
             (vec![4, 7, 10], true)
         );
     }
@@ -268,11 +303,14 @@ mod tests {
             let mut constructs = Constructs {
                 branches: branches("#if A\nfor\n#else\nfor\n#endif\nloop;\n", &all),
                 all,
-                more: BTreeSet::new(),
+                ..Constructs::default()
             };
             constructs.remove_left_out(&BTreeSet::from([code, 6]));
             let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
-            assert_eq!(constructs.may_be_more(None), left.len() > 1);
+            assert_eq!(
+                constructs.may_be_more(RegionKind::Barrier, None),
+                left.len() > 1
+            );
             assert_eq!(lines, left);
         }
     }
@@ -289,7 +327,7 @@ mod tests {
         let more = |folders: &[&Path]| {
             let folders = folders.iter().map(|folder| folder.to_path_buf());
             let constructs = read(&path.to_string_lossy(), &folders.collect()).unwrap();
-            ["f", "g"].map(|function| constructs.may_be_more(Some(function)))
+            ["f", "g"].map(|function| constructs.may_be_more(RegionKind::Barrier, Some(function)))
         };
         assert_eq!(more(&[]), [true, true]);
         std::fs::write(
@@ -300,6 +338,16 @@ mod tests {
         assert_eq!(more(&[]), [false, false]);
         let inner = "#define P _Pragma(\"omp barrier\")\n";
         std::fs::write(other.path().join("inner.h"), inner).unwrap();
+        assert_eq!(more(&[other.path()]), [true, false]);
+        // A directive of another kind makes no such calls, unless it is not written out.
+        std::fs::write(
+            other.path().join("inner.h"),
+            inner.replace("barrier", "critical"),
+        )
+        .unwrap();
+        assert_eq!(more(&[other.path()]), [false, false]);
+        let operand = "#define P PRAGMA(omp critical)\n#define PRAGMA(x) _Pragma(#x)\n";
+        std::fs::write(other.path().join("inner.h"), operand).unwrap();
         assert_eq!(more(&[other.path()]), [true, false]);
         std::fs::write(other.path().join("inner.h"), "#define P\n").unwrap();
         assert_eq!(more(&[other.path()]), [false, false]);
@@ -313,7 +361,7 @@ mod tests {
             let path = folder.path().join(name);
             std::fs::write(&path, text).unwrap();
             let constructs = read(&path.to_string_lossy(), &BTreeSet::new()).unwrap();
-            ["f", "g"].map(|function| constructs.may_be_more(Some(function)))
+            ["f", "g"].map(|function| constructs.may_be_more(RegionKind::Barrier, Some(function)))
         };
         let macros = "#define P _Pragma(\"omp barrier\")\n#define Q P\n";
         let functions = "void f(void) { Q }\nvoid g(void) { }\n";

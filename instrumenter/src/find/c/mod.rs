@@ -42,8 +42,8 @@ use std::rc::Rc;
 
 use super::tree::has_errors;
 use super::{
-    Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, NO_PLACE,
-    Reading, Traits,
+    Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, MadeByMacros,
+    NO_PLACE, Reading, Traits,
 };
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Directive, Language};
@@ -103,11 +103,15 @@ impl Reading for Finder<'_> {
         self.disputed()
     }
 
-    fn functions_with_hidden(&self, included: &[Vec<u8>]) -> BTreeSet<Option<String>> {
+    fn made_by_macros(&self, included: &[Vec<u8>]) -> MadeByMacros {
         let function = |offset| Some(self.view_at(offset).ok()?.function_at(self, offset)?.name);
-        match scan::uses_of_hiding_macros(&self.source.text, &self.lexed, included) {
-            Some(uses) => uses.into_iter().map(function).collect(),
-            None => BTreeSet::from([None]),
+        let (uses, words) = scan::uses_of_hiding_macros(&self.source.text, &self.lexed, included);
+        MadeByMacros {
+            functions: match uses {
+                Some(uses) => uses.into_iter().map(function).collect(),
+                None => BTreeSet::from([None]),
+            },
+            words,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Scans a file for things that only the preprocessor shows: directives and calls that its
 //! macros make, braces that macros hide, and the files that it includes.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use memchr::memmem;
 
@@ -111,37 +111,41 @@ fn hiding_macros<'t>(
 
 /// Where code uses a macro that hides directives or calls, itself or by another macro. Macros are
 /// those of its file and of the files that it includes. None if names are pasted together, so that
-/// they can't be told.
+/// they can't be told. Also the words of the directives, if all are written out.
 #[must_use]
 pub(super) fn uses_of_hiding_macros(
     text: &[u8],
     lexed: &Lexed,
     included: &[Vec<u8>],
-) -> Option<Vec<usize>> {
+) -> (Option<Vec<usize>>, Option<BTreeSet<String>>) {
     if !may_speak(text) && !included.iter().any(|text| may_speak(text)) {
-        return Some(Vec::new());
+        return (Some(Vec::new()), None);
     }
     let headers: Vec<Lexed> = included.iter().map(|text| lex(text)).collect();
     let headers = included.iter().map(Vec::as_slice).zip(&headers);
     let files: Vec<(&[u8], &Lexed)> = headers.chain([(text, lexed)]).collect();
-    let hiding = files
-        .iter()
-        .flat_map(|(text, lexed)| hiding_macros(text, lexed));
-    let mut names: HashSet<String> = hiding.map(|(name, _)| name).collect();
+    let lines = || {
+        files
+            .iter()
+            .flat_map(|&(text, lexed)| lexed.lines.iter().map(move |line| (text, line)))
+    };
+    let hiding = || lines().filter(|(text, line)| hidden_in_macro(text, line).is_some());
+    let mut names: HashSet<String> = hiding()
+        .map(|(text, line)| word(text, line, 1).into_owned())
+        .collect();
     if names.is_empty() {
-        return Some(Vec::new());
+        return (Some(Vec::new()), None);
     }
+    let words: Option<Vec<_>> = hiding().map(|(text, line)| written(text, line)).collect();
+    let words = words.map(|words| words.into_iter().flatten().collect());
     if files.iter().any(|(text, _)| contains(text, PASTES)) {
-        return None;
+        return (None, words);
     }
     let is_named = |names: &HashSet<String>, text: &[u8], token: &Token| {
         token.kind == TokenKind::Identifier && names.contains(&*text_of(text, token))
     };
     loop {
-        let lines = files
-            .iter()
-            .flat_map(|(text, lexed)| lexed.lines.iter().map(move |line| (*text, line)));
-        let others = lines.filter(|(text, line)| {
+        let others = lines().filter(|(text, line)| {
             let body = line.tokens.get(2..).filter(|_| is_definition(text, line));
             body.is_some_and(|body| body.iter().any(|token| is_named(&names, text, token)))
         });
@@ -156,7 +160,28 @@ pub(super) fn uses_of_hiding_macros(
     }
     let uses = lexed.code.iter();
     let uses = uses.filter(|token| is_named(&names, text, token));
-    Some(uses.map(Token::start).collect())
+    (Some(uses.map(Token::start).collect()), words)
+}
+
+/// The words of the directives that a macro makes. None if not all of them are strings, or if it
+/// makes calls.
+fn written(text: &[u8], line: &PreprocessorLine) -> Option<BTreeSet<String>> {
+    let tokens = line.tokens.get(2..)?;
+    let mut words = BTreeSet::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let identifier = text_of(text, token);
+        if api::find(&identifier).is_some() {
+            return None;
+        }
+        if token.kind == TokenKind::Identifier && identifier == "_Pragma" {
+            let operand = tokens.get(at + 2)?;
+            let literal = text_of(text, operand);
+            let content = literal.strip_prefix('"')?;
+            let found = content.split(|c: char| !c.is_alphanumeric() && c != '_');
+            words.extend(found.map(str::to_owned));
+        }
+    }
+    Some(words)
 }
 
 /// The first construct or call in the code of an included file.
@@ -374,7 +399,7 @@ mod tests {
     #[test]
     fn uses_of_macros_that_hide_directives_are_found() {
         let text = b"#define P _Pragma(\"omp for\")\n#define Q P\n#define R 1\nint a = R;\nP Q\n";
-        let uses = |text: &[u8]| uses_of_hiding_macros(text, &lex(text), &[]);
+        let uses = |text: &[u8]| uses_of_hiding_macros(text, &lex(text), &[]).0;
         assert_eq!(uses(text), Some(vec![64, 66]));
         let pasted = [&text[..], b"#define PASTE(a) a##Q\n"].concat();
         assert_eq!(uses(&pasted), None);
@@ -384,7 +409,7 @@ mod tests {
             b"#define P _Pragma(\"omp for\")\n".to_vec(),
         ];
         let text = b"int a = R;\nQ\n";
-        let uses = |headers| uses_of_hiding_macros(text, &lex(text), headers);
+        let uses = |headers| uses_of_hiding_macros(text, &lex(text), headers).0;
         assert_eq!(uses(&headers), Some(vec![11]));
         assert_eq!(uses(&headers[..1]), Some(Vec::new()));
     }

@@ -39,7 +39,7 @@ mod updated;
 mod words;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -48,7 +48,7 @@ use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
 use super::{
     Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Function, Hidden, LoopReader,
-    NO_PLACE, Placement, Reading, Traits,
+    MadeByMacros, NO_PLACE, Placement, Reading, Traits,
 };
 use crate::openmp::Language;
 use crate::openmp::parse::joined;
@@ -134,10 +134,13 @@ impl Reading for Finder<'_> {
         self.disputed()
     }
 
-    fn functions_with_hidden(&self, included: &[Vec<u8>]) -> BTreeSet<Option<String>> {
+    fn made_by_macros(&self, included: &[Vec<u8>]) -> MadeByMacros {
         let texts = included.iter().chain([&self.source.text]);
         let hidden = texts.flat_map(|text| scan::hidden_in_macros(text));
-        hidden.map(|_| None).collect()
+        MadeByMacros {
+            functions: hidden.map(|_| None).collect(),
+            words: None,
+        }
     }
 
     fn loops(&self) -> Box<dyn LoopReader + '_> {
