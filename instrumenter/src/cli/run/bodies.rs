@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use profile::model::Profile;
 
 use super::align::{self, is_measured_as};
-use super::constructs::{Bodies, Function};
 use super::module::{GNU_BODY, made_from};
 use super::sources::Sources;
+use super::wanted::{Bodies, Function};
 
 /// Bodies that may be of one construct: the function of the user's whose bodies they are, the file,
 /// and the number of the construct.

@@ -7,8 +7,8 @@ use profile::region_kind::RegionKind;
 use trace::layout::Meaning;
 
 use super::align::{self, Found};
-use super::constructs::{Wanted, note_part, offset, set};
 use super::sources::Sources;
+use super::wanted::{Wanted, note_part, offset, set};
 
 /// Finds the constructs at the lines that debug information gives for calls. With LLVM's
 /// compilers these lines are right.

@@ -9,12 +9,12 @@ use trace::layout::Meaning;
 
 use super::align::{self, Call, Found, Of, Scope, UNNAMED};
 use super::bodies;
-use super::constructs::{Bodies, Function, Wanted, is_head, note_part, offset, set};
 use super::folding;
 use super::machine::gnu_entry;
 use super::module::{Frame, GNU_BODY, Module};
 use super::sections;
 use super::sources::{Constructs, Sources};
+use super::wanted::{Bodies, Function, Wanted, is_head, note_part, offset, set};
 
 /// Calls that may belong to the same constructs: their function, the places of the calls by which it
 /// was inlined, name of the kind, name, and whether it only asks for the thread's number.

@@ -4,7 +4,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use profile::descriptor::Descriptor;
 use profile::model::{Code, Profile, Region, Runtime};
 use profile::region_kind::RegionKind;
 
@@ -16,37 +15,8 @@ use super::guards::{name_critical, name_guards};
 use super::module::{Frame, GNU_BODY, Module};
 use super::sections::{self, Numbered};
 use super::sources::{Compiled, Sources};
+use super::wanted::{Wanted, is_head, set};
 use trace::layout::Meaning;
-
-/// A region whose construct is looked for.
-#[derive(Debug)]
-pub(super) struct Wanted {
-    pub(super) region: usize,
-    pub(super) code: Code,
-    /// What tells the function at its address from others with the same name.
-    pub(super) instance: u64,
-    /// The functions at its address, innermost first.
-    pub(super) frames: Vec<Frame>,
-    /// Whether the compiler stated its place.
-    pub(super) is_stated: bool,
-    /// Whether its function was made from several equal ones, so that its construct is not certain.
-    pub(super) is_shared: bool,
-}
-
-/// A function of a module: its name, and what tells it from others with this name.
-pub(super) type Function = (String, String, u64);
-
-impl Wanted {
-    /// The function of a frame at its address.
-    pub(super) fn function(&self, frame: &Frame) -> Function {
-        let (module, name) = (self.code.module.clone(), frame.function.clone());
-        (module, name, self.instance)
-    }
-}
-
-/// Functions made from the bodies of constructs. The value is the file and the number of the
-/// construct.
-pub(super) type Bodies = HashMap<Function, (String, usize)>;
 
 /// Finds the construct of each region that is identified by its machine code. Returns for each
 /// region of the profile what it turned out to be.
@@ -109,14 +79,7 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
         false => Meaning::Itself,
     };
     let mut meanings: Vec<Meaning> = profile.regions.iter().map(meaning).collect();
-    // If the code for one compiler's runtime is served by another runtime, the modules must be
-    // judged separately.
-    let is_gnu = |runtime: &Runtime| runtime.path.contains("libgomp");
-    let is_gnu = profile.run.runtimes.iter().all(is_gnu);
-    let (by_order, by_line): (Vec<Wanted>, Vec<Wanted>) = wanted.into_iter().partition(|one| {
-        let module = modules.get(&one.code.module);
-        !one.is_stated && module.and_then(Module::is_gnu).unwrap_or(is_gnu)
-    });
+    let (by_order, by_line) = by_compiler(wanted, profile, &modules);
     let bodies = find_bodies(profile, &by_order, &mut sources);
     let known = (&modules, &bodies);
     find_calls(profile, &by_order, known, &mut sources, &mut meanings);
@@ -133,6 +96,22 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
     folding::apply(profile, &meanings);
     folding::drop_empty(profile);
     found
+}
+
+/// Divides regions into those of calls that GNU's compilers made, and all others.
+fn by_compiler(
+    wanted: Vec<Wanted>,
+    profile: &Profile,
+    modules: &HashMap<String, Module>,
+) -> (Vec<Wanted>, Vec<Wanted>) {
+    // If the code for one compiler's runtime is served by another runtime, the modules must be
+    // judged separately.
+    let is_gnu = |runtime: &Runtime| runtime.path.contains("libgomp");
+    let is_gnu = profile.run.runtimes.iter().all(is_gnu);
+    wanted.into_iter().partition(|one| {
+        let module = modules.get(&one.code.module);
+        !one.is_stated && module.and_then(Module::is_gnu).unwrap_or(is_gnu)
+    })
 }
 
 /// The lines with code, in files with constructs that may be left out.
@@ -177,11 +156,6 @@ fn is_shared(module: &Module, code: &Code, sources: &mut Sources) -> bool {
     module.is_shared(code.offset) || module.stand_ins(code).into_iter().any(has_own)
 }
 
-/// Whether a region is a loop that only asks for the thread's number.
-pub(super) fn is_head(region: &Region) -> bool {
-    region.kind == RegionKind::Loop && region.code.is_some() && region.schedule.is_some()
-}
-
 /// Sets the place of a region from what is known without the source.
 fn place_near(region: &mut Region, frame: &Frame, frames: &[Frame]) {
     let outermost = frames.last().map(|frame| frame.user.clone());
@@ -194,19 +168,6 @@ fn place_near(region: &mut Region, frame: &Frame, frames: &[Frame]) {
     }
 }
 
-/// The return address of a region's call, as measured.
-pub(super) fn offset(region: &Region) -> u64 {
-    region.code.as_ref().map_or(0, |code| code.offset)
-}
-
-/// Records that the worksharing of a combined construct is a part of that construct.
-pub(super) fn note_part(kind: RegionKind, construct: &Descriptor, meaning: &mut Meaning) {
-    let is_combined = construct.kind().is_some_and(RegionKind::is_parallel);
-    if is_combined && matches!(kind, RegionKind::Loop | RegionKind::Sections) {
-        *meaning = Meaning::PartOfItsParallel;
-    }
-}
-
 /// Finds the constructs of numbered sections.
 fn find_sections(profile: &mut Profile, numbered: &[Numbered], sources: &mut Sources) {
     for section in numbered {
@@ -214,33 +175,4 @@ fn find_sections(profile: &mut Profile, numbered: &[Numbered], sources: &mut Sou
             set(&mut profile.regions[region], &construct);
         }
     }
-}
-
-/// Turns a region into that of a construct.
-pub(super) fn set(region: &mut Region, construct: &Descriptor) {
-    let end = construct.end_lines();
-    let construct = construct.clone();
-    let kind = construct.kind().unwrap_or(region.kind);
-    (region.kind, region.region_type) = match (region.kind, kind) {
-        (RegionKind::TaskExec | RegionKind::UntiedTaskExec, RegionKind::UntiedTask) => {
-            (RegionKind::UntiedTaskExec, "taskuntiedexec".to_owned())
-        }
-        (RegionKind::TaskExec | RegionKind::UntiedTaskExec, _) => {
-            (RegionKind::TaskExec, "taskexec".to_owned())
-        }
-        (RegionKind::Section, _) => (RegionKind::Section, "section".to_owned()),
-        _ => (kind, construct.region_type),
-    };
-    region.end = end;
-    region.file = construct.begin.file;
-    region.begin = [construct.begin.first, construct.begin.last];
-    region.column = construct.column;
-    region.name = construct.name;
-    region.function = construct.function;
-    region.directive = construct.directive;
-    region.ordinal = construct.ordinal;
-    region.schedule = construct.schedule;
-    region.num_sections = construct.num_sections;
-    region.code = None;
-    region.near = false;
 }

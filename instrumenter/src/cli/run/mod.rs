@@ -6,6 +6,7 @@
 //! processes    what became of them, and what is said of it
 //! completing   places in the source for the regions of a profile
 //! constructs   which construct of the source each region is, when the program has ended
+//! wanted       a region whose construct is looked for
 //! by_order     the same, for calls that GNU's compilers made
 //! sources      the constructs of a source, and where there may be more of them
 //! headers      the files that a source includes, with their macros
@@ -35,6 +36,7 @@ mod program;
 mod sections;
 mod sources;
 mod traces;
+mod wanted;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
