@@ -28,37 +28,41 @@ const ENOUGH: u64 = 256;
 /// ask this first.
 #[inline(never)]
 pub(crate) fn fork(region: Option<&'static Region>) -> Option<TeamHandle> {
-    free_thread()?.forks_at_once(region?, false, now)
+    at_once(|thread| thread.forks_at_once(region?, false, now))
 }
 
 /// As `fork`, if the members get no handle. Whether nothing else is to be done.
 #[inline(never)]
 pub(crate) fn fork_announced(region: Option<&'static Region>) -> bool {
-    let fork = || free_thread()?.forks_at_once(region?, true, now);
-    fork().is_some()
+    at_once(|thread| thread.forks_at_once(region?, true, now)).is_some()
 }
 
 /// Joins the team on top of the stack, if its members were passed over and nothing else is to be
 /// done. Sources ask this first.
 #[inline(never)]
 pub(crate) fn join(region: Option<&'static Region>) -> bool {
-    let fork = || free_thread()?.joins_at_once(region?, now);
-    fork().is_some()
+    at_once(|thread| thread.joins_at_once(region?, now)).is_some()
 }
 
-/// The current thread, if there is nothing to do before its next event.
+/// Runs `action` on the current thread if that may be all that there is to do for an event.
 #[inline(always)]
-fn free_thread() -> Option<&'static Thread> {
-    let thread = thread::current().filter(|_| state::is_quick())?;
-    thread.is_free().then_some(thread)
+fn at_once<R>(action: impl FnOnce(&'static Thread) -> Option<R>) -> Option<R> {
+    let thread = thread::current().filter(|thread| state::is_quick() && !thread.is_busy())?;
+    // The mark comes first, as in `Thread::enter`: who has the thread stand still looks for it.
+    thread.set_busy(true);
+    let result = match thread.is_free() {
+        true => action(thread),
+        false => None,
+    };
+    thread.set_busy(false);
+    result
 }
 
 impl Thread {
     /// Whether there is nothing to do before its next event, and nothing besides it.
     #[inline(always)]
     pub(super) fn is_free(&self) -> bool {
-        !self.is_busy()
-            && self.sees(pause::mark())
+        self.sees(pause::mark())
             && !attention::is_needed()
             && self.paused().is_none()
             && !self.trace.is_on()
@@ -109,7 +113,6 @@ impl Thread {
         if left == 0 || region.holds_others() || !is_as_before {
             return None;
         }
-        self.set_busy(true);
         self.sampler.teams.add(1);
         teams.passes_one_over(team, left);
         frame.team_size.store(0, Ordering::Relaxed);
@@ -119,7 +122,6 @@ impl Thread {
         frame.begin(Role::Fork, node, at);
         frame.start_phase(PseudoRegion::Seq, at);
         self.set_top(frame);
-        self.set_busy(false);
         Some(TeamHandle::PassedOver(node))
     }
 
@@ -138,7 +140,6 @@ impl Thread {
         if !is_alone || !self.passed_member.has_ended() {
             return None;
         }
-        self.set_busy(true);
         let at = now();
         self.team_closes(frame, at);
         frame.end_phase(node, at);
@@ -148,7 +149,6 @@ impl Thread {
         node.teams.add_passed_join(frame.team_size(), at, ticks);
         team.closes_passed();
         self.set_top(below);
-        self.set_busy(false);
         Some(())
     }
 
