@@ -30,8 +30,8 @@ use crate::measure::records::node::Origin;
 #[inline(always)]
 pub(crate) fn begins(
     fork: &'static Node,
-    number: impl FnOnce() -> u32,
-    size: impl FnOnce() -> u32,
+    number: impl FnOnce() -> u32 + Copy,
+    size: impl FnOnce() -> u32 + Copy,
 ) -> bool {
     let thread = thread::current().filter(|_| state::is_quick());
     thread.is_some_and(|thread| !thread.is_busy() && thread.begins_part(fork, number(), size))
@@ -87,7 +87,7 @@ impl Thread {
         &'static self,
         fork: &'static Node,
         number: u32,
-        size: impl FnOnce() -> u32,
+        size: impl FnOnce() -> u32 + Copy,
     ) -> bool {
         // Else there is something to do first.
         let is_free = !self.sampler.is_passing() && self.pauses() == pause::mark();
@@ -107,7 +107,7 @@ impl Thread {
         &'static self,
         root: &'static Node,
         sample: &Sample,
-        size: impl FnOnce() -> u32,
+        size: impl FnOnce() -> u32 + Copy,
     ) {
         if let Some(fork) = self.top().filter(|top| top.role() == Role::Fork)
             && fork.node().is_some_and(|node| root.is_below(node))

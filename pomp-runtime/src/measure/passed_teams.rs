@@ -46,7 +46,7 @@ pub(crate) fn join(region: Option<&'static Region>) -> bool {
 
 /// Runs `action` on the current thread if that may be all that there is to do for an event.
 #[inline(always)]
-fn at_once<R>(action: impl FnOnce(&'static Thread) -> Option<R>) -> Option<R> {
+fn at_once<R: Copy>(action: impl FnOnce(&'static Thread) -> Option<R> + Copy) -> Option<R> {
     let thread = thread::current().filter(|thread| state::is_quick() && !thread.is_busy())?;
     // The mark comes first, as in `Thread::enter`: who has the thread stand still looks for it.
     thread.set_busy(true);
