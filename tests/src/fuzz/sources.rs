@@ -33,17 +33,21 @@ pub const C_VARIANTS: u64 = 2 * 2 * OPTIONS;
 /// How many ways there are to instrument Fortran.
 pub const FORTRAN_VARIANTS: u64 = 3 * 2 * 8 * OPTIONS;
 /// How many ways there are to choose what all languages have.
-const OPTIONS: u64 = 2 * 2 * 2 * 2 * 2;
+const OPTIONS: u64 = 2 * 2 * 3 * 2;
 
 /// Options that all languages have.
 fn options(choices: &mut Choices) -> Options {
+    let (host_only, chunks) = (choices.yes(), choices.yes());
+    // Libraries for POMP2 have all functions.
+    let (api, partial_library) =
+        [(Api::Pomp, false), (Api::Pomp2, false), (Api::Pomp, true)][choices.of(3) as usize];
     Options {
         unique: "u".into(),
-        host_only: choices.yes(),
-        chunks: choices.yes(),
-        api: if choices.yes() { Api::Pomp2 } else { Api::Pomp },
+        host_only,
+        chunks,
+        api,
         without_lines: choices.yes(),
-        partial_library: choices.yes(),
+        partial_library,
         ..Options::default()
     }
 }
