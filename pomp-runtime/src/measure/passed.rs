@@ -282,8 +282,14 @@ impl Thread {
         let phase = sampler.phase.load(Ordering::Relaxed);
         let open = sampler.open_node();
         sampler.open.set(None);
-        let frame = self.top().and_then(Frame::frame_above);
-        if let (Some(node), Some(frame)) = (open, frame) {
+        if let Some(node) = open {
+            self.put_counted_on_stack(node, phase);
+        }
+    }
+
+    /// Puts an instance on the stack that is counted already.
+    pub(super) fn put_counted_on_stack(&'static self, node: &'static Node, phase: u8) {
+        if let Some(frame) = self.top().and_then(Frame::frame_above) {
             frame.begin(Role::Counted, node, 0);
             frame.set_within(phase);
             self.set_top(frame);

@@ -22,7 +22,7 @@ use super::records::frame::Role;
 use super::sample::Sample;
 use super::shared::leak;
 use super::thread::{self, Thread};
-use super::{coarse_clock, pause, state};
+use super::{coarse_clock, pause, sampling, state};
 use crate::measure::records::Node;
 use crate::measure::records::node::Origin;
 
@@ -40,8 +40,7 @@ pub(crate) fn begins(
 /// The work of a combined region begins or ends. Whether its member is passed over.
 #[inline(always)]
 pub(crate) fn is_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
-    let thread = thread::current().filter(|thread| thread.passed_member.is_in());
-    thread.is_some_and(|thread| {
+    thread_in_part().is_some_and(|thread| {
         state::is_quick() && find().is_some_and(|region| thread.does_part_of(region))
     })
 }
@@ -56,15 +55,20 @@ pub(crate) fn ends(find: impl FnOnce() -> Option<&'static Region> + Copy) -> boo
     is_passed_over
 }
 
+/// The current thread, if it executes a part that is passed over.
+#[inline(always)]
+fn thread_in_part() -> Option<&'static Thread> {
+    thread::current().filter(|thread| thread.passed_member.is_in())
+}
+
 /// Whether a loop that ends is the work of a combined region whose member is passed over.
 #[cfg_attr(
     any(test, not(target_arch = "x86_64")),
     allow(dead_code, reason = "its users are not built")
 )]
 #[inline(always)]
-pub(crate) fn does_loop() -> bool {
-    let thread = thread::current().filter(|thread| thread.passed_member.is_in());
-    let region = thread.and_then(|thread| thread.passed_member.root.get()?.region());
+pub(crate) fn passes_over_end_of_loop() -> bool {
+    let region = thread_in_part().and_then(|thread| thread.passed_member.root.get()?.region());
     state::is_quick() && region.is_some_and(|region| region.kind == RegionKind::ParallelLoop)
 }
 
@@ -75,8 +79,7 @@ pub(crate) fn does_loop() -> bool {
 )]
 #[inline(always)]
 pub(crate) fn passes_over_loop(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
-    let thread = thread::current().filter(|thread| thread.passed_member.is_in());
-    thread.is_some_and(|thread| {
+    thread_in_part().is_some_and(|thread| {
         state::is_quick() && !thread.is_busy() && find().is_some_and(|it| thread.counts_loop(it))
     })
 }
@@ -129,7 +132,7 @@ impl Thread {
         let Some(node) = root.and_then(|root| self.tree.known_child(root, region, body)) else {
             return false;
         };
-        let Some(sample) = node.sample().or_else(|| node.sample_of_loop()) else {
+        let Some(sample) = node.sample().or_else(|| sampling::sample_from_now_on(node)) else {
             return false;
         };
         for part in node.parts() {
@@ -215,12 +218,8 @@ impl Thread {
             if has_ended {
                 frame.end_counted_member();
                 self.watch_for_the_next_team();
-            } else if let (Some(inner), Some(frame)) =
-                (self.passed_member.inner.get(), frame.frame_above())
-            {
-                frame.begin(Role::Counted, inner, 0);
-                frame.set_within(PseudoRegion::Body as u8);
-                self.set_top(frame);
+            } else if let Some(inner) = self.passed_member.inner.get() {
+                self.put_counted_on_stack(inner, PseudoRegion::Body as u8);
             }
         }
     }
@@ -252,16 +251,5 @@ impl Node {
             self.set_sample_of_member(leak(Sample::default())?);
         }
         self.sample()
-    }
-
-    /// The sample of a loop in the part of a member, made for the first instance that is passed
-    /// over.
-    #[cold]
-    #[inline(never)]
-    fn sample_of_loop(&self) -> Option<&'static Sample> {
-        let sample = leak(Sample::default())?;
-        sample.timed.set(self.span(PseudoRegion::Main).count.get());
-        self.set_sample(sample);
-        Some(sample)
     }
 }

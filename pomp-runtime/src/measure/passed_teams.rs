@@ -76,10 +76,11 @@ impl Thread {
     ) -> Option<TeamHandle> {
         let team = self.fork(region, now)?;
         let fork = self.top().and_then(Frame::node)?;
-        // The first team that records again stands for those before it.
+        // In a region that holds others no team is passed over any more. The next one still stands for
+        // those that were.
         let teams = fork.passed_teams.get();
-        let stays = |teams: &PassedTeams| !region.holds_others() || teams.since.get() > 0;
-        let Some(teams) = teams.filter(|teams| stays(teams)) else {
+        let is_in_use = |teams: &PassedTeams| !region.holds_others() || teams.since.get() > 0;
+        let Some(teams) = teams.filter(|teams| is_in_use(teams)) else {
             return Some(TeamHandle::Team(team));
         };
         self.sampler.teams.add(1);

@@ -137,12 +137,19 @@ fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
     {
         return;
     }
-    let Some(sample) = leak(Sample::default()) else {
-        return;
-    };
-    sample.timed.set(count);
+    if sample_from_now_on(node).is_some() {
+        coarse_clock::start();
+    }
+}
+
+/// Gives a node the sample of its instances from now on. All before were timed.
+#[cold]
+#[inline(never)]
+pub(super) fn sample_from_now_on(node: &'static Node) -> Option<&'static Sample> {
+    let sample = leak(Sample::default())?;
+    sample.timed.set(node.span(PseudoRegion::Main).count.get());
     node.set_sample(sample);
-    coarse_clock::start();
+    Some(sample)
 }
 
 impl Frame {

@@ -47,6 +47,14 @@ struct Partly {
     led_on: u32,
 }
 
+/// What a library is told by `all_of_pomp2`, in every language.
+const ALL_OF_POMP2: Told = Told {
+    loops: 9,
+    teams: 3,
+    criticals: 6,
+    chunks: 0,
+};
+
 const PARTLY: &[Partly] = &[
     Partly {
         fixture: "all_of_pomp2",
@@ -58,12 +66,7 @@ const PARTLY: &[Partly] = &[
             ("clang++", "cpp"),
         ],
         prints: "n 22\n",
-        told: Told {
-            loops: 9,
-            teams: 3,
-            criticals: 6,
-            chunks: 0,
-        },
+        told: ALL_OF_POMP2,
         led_on: 3,
     },
     Partly {
@@ -71,12 +74,7 @@ const PARTLY: &[Partly] = &[
         options: &[],
         compilers: &[("gfortran", "f90"), ("gfortran", "f")],
         prints: "n 22\n",
-        told: Told {
-            loops: 9,
-            teams: 3,
-            criticals: 6,
-            chunks: 0,
-        },
+        told: ALL_OF_POMP2,
         led_on: 0,
     },
     Partly {

@@ -10,8 +10,7 @@ use super::align::{self, Found};
 use super::sources::Sources;
 use super::wanted::{Wanted, note_part, offset, set};
 
-/// Finds the constructs at the lines that debug information gives for calls. With LLVM's
-/// compilers these lines are right.
+/// Finds the constructs at the lines that debug information gives for calls.
 pub(super) fn find_by_lines(
     profile: &mut Profile,
     wanted: &[Wanted],

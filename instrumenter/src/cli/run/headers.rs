@@ -24,7 +24,7 @@ pub(super) fn included_by(source: &Path, folders: &BTreeSet<PathBuf>) -> (Vec<Ve
         let Ok(text) = fs::read(&file) else { continue };
         let is_source = file == source;
         let unconditional = if is_source {
-            includes(&always(&text))
+            includes(&outside_conditionals(&text))
         } else {
             Vec::new()
         };
@@ -60,7 +60,7 @@ fn place(file: &Path, include: &Include, folders: &BTreeSet<PathBuf>) -> Option<
 }
 
 /// The lines of a text that are in no conditional of the preprocessor.
-fn always(text: &[u8]) -> Vec<u8> {
+fn outside_conditionals(text: &[u8]) -> Vec<u8> {
     let mut depth = 0_u32;
     let mut kept = Vec::new();
     for line in text.split_inclusive(|byte| *byte == b'\n') {

@@ -7,11 +7,11 @@
 //! completing   places in the source for the regions of a profile
 //! constructs   which construct of the source each region is, when the program has ended
 //! wanted       a region whose construct is looked for
-//! by_order     the same, for calls that GNU's compilers made
+//! by_order     the constructs of calls that GNU's compilers made, by the order of the calls
 //! sources      the constructs of a source, and where there may be more of them
 //! headers      the files that a source includes, with their macros
 //! bodies       which of several constructs each function is that was made of a body
-//! by_line      the same, for calls that LLVM's compilers made
+//! by_line      the constructs of calls that LLVM's compilers made, by the lines of the calls
 //! module       what the program or a library says of the places of calls
 //! traces       the same constructs, for the regions of the trace
 //! machine      which instruction a call is that has no place of its own

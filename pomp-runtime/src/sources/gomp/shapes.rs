@@ -192,7 +192,9 @@ pub(super) fn before<E: Row>(call: Call) {
 #[inline(always)]
 fn are_done_at_once(of: Of, events: &'static [Event], call: Call) -> bool {
     match (of, events) {
-        (Of::Open(RegionKind::Loop), [Event::LoopExit]) => passed_members::does_loop(),
+        (Of::Open(RegionKind::Loop), [Event::LoopExit]) => {
+            passed_members::passes_over_end_of_loop()
+        }
         (_, [event]) => is_done_at_once(*event, || call.region),
         _ => false,
     }

@@ -127,19 +127,15 @@ fn a_body_begins_at_its_directive() {
     assert_eq!(body, Found::Near);
 }
 
+/// The constructs of calls at these lines, in the body of the first construct.
+fn in_first_body(all: &[Descriptor], of: Of<'_>, lines: &[u32]) -> Vec<Found> {
+    of_calls(all, false, Scope::Body(&all[0]), of, &calls(lines), None)
+}
+
 #[test]
 fn calls_and_directives_of_a_kind_are_in_one_order() {
     let all = source();
-    let find = |kind, lines: &[u32]| {
-        of_calls(
-            &all,
-            false,
-            Scope::Body(&all[0]),
-            of(kind),
-            &calls(lines),
-            None,
-        )
-    };
+    let find = |kind, lines: &[u32]| in_first_body(&all, of(kind), lines);
     assert_eq!(
         find(RegionKind::Single, &[1, 14]),
         [Found::Certain(1), Found::Certain(5)]
@@ -175,16 +171,7 @@ fn calls_and_directives_of_a_kind_are_in_one_order() {
 #[test]
 fn copies_of_a_call_are_one_construct() {
     let all = source();
-    let find = |kind, lines: &[u32]| {
-        of_calls(
-            &all,
-            false,
-            Scope::Body(&all[0]),
-            of(kind),
-            &calls(lines),
-            None,
-        )
-    };
+    let find = |kind, lines: &[u32]| in_first_body(&all, of(kind), lines);
     assert_eq!(
         find(RegionKind::Single, &[1, 14, 14]),
         [Found::Certain(1), Found::Certain(5), Found::Certain(5)]
