@@ -317,11 +317,11 @@ fn an_atomic_read_in_a_loop_of_nothing_else_is_one_as_well() {
         found(&profile)
     };
     let spinning = [(CauseKind::Spinning, Some(1), 30)];
-    assert_eq!(reads(10_000_000_000, "omp atomic read"), spinning);
-    assert_eq!(reads(10_000_000_000, "OMP ATOMIC SEQ_CST, READ"), spinning);
-    assert_eq!(reads(10_000_000_000, "omp atomic update"), []);
-    // 27 ns between two reads are more than a look takes.
-    assert_eq!(reads(3_000_000_000, "omp atomic read"), []);
+    assert_eq!(reads(60_000_000_000, "omp atomic read"), spinning);
+    assert_eq!(reads(60_000_000_000, "OMP ATOMIC SEQ_CST, READ"), spinning);
+    assert_eq!(reads(60_000_000_000, "omp atomic update"), []);
+    // 8 ns between two reads are more than a look takes.
+    assert_eq!(reads(10_000_000_000, "omp atomic read"), []);
 }
 
 #[test]

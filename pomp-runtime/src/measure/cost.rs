@@ -110,16 +110,16 @@ pub(super) fn ticks_of_empty_instance() -> u64 {
     })
 }
 
-/// The cost of an atomic update of a variable that this thread alone uses, in ticks.
-pub(super) fn ticks_of_update() -> u64 {
+/// The cost of atomic updates of a variable that this thread alone uses, in ticks.
+pub(super) fn ticks_of_updates(number: u64) -> u64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
-    found_once(&TICKS, || {
+    let all = found_once(&TICKS, || {
         let variable = AtomicU64::new(0);
-        let updates = least(|| {
+        least(|| {
             std::hint::black_box(&variable).fetch_add(1, Ordering::Relaxed);
-        });
-        updates / PAIRS
-    })
+        })
+    });
+    all * number / PAIRS
 }
 
 /// A cost in ticks, at least 1, which is found at the first use and kept in `known`. No thread

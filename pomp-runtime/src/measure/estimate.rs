@@ -7,7 +7,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::sample::{PARTS, Sample};
 use super::sampling::cost_of_pair;
-use crate::measure::cost::{ticks_of_empty_instance, ticks_of_update};
+use crate::measure::cost::{ticks_of_empty_instance, ticks_of_updates};
 use crate::measure::records::Node;
 
 /// So many standard deviations around a mean hold 95 % of all cases.
@@ -82,8 +82,14 @@ impl Sample {
         if node.parts().len() > 1 {
             mean[main] = mean.iter().sum::<f64>() - mean[main];
         }
-        if is_of_one_variable(node) {
-            mean[main] = mean[main].max((CONTENDED * ticks_of_update()) as f64);
+        let least = match is_of_one_variable(node) {
+            true => ticks_of_updates(CONTENDED) as f64,
+            false => 0.0,
+        };
+        mean[main] = mean[main].max(least);
+        if let Some(ticks) = self.updates.in_passing(node) {
+            let most = self.updates.from_one_to_the_next().min(mean[main]);
+            mean[main] = ticks.max(least).min(most);
         }
         mean
     }

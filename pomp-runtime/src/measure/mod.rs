@@ -16,6 +16,7 @@ pub(crate) mod allocator;
 pub(crate) mod annotations;
 mod arrival;
 pub(crate) mod attention;
+pub(crate) mod between_updates;
 pub(crate) mod calls;
 pub(crate) mod cancellation;
 pub(crate) mod chunk_requests;

@@ -4,6 +4,7 @@
 use profile::region_kind::PseudoRegion;
 
 use super::coarse_clock;
+use super::records::Span;
 use super::shared::SharedU64;
 
 /// A sum of floating-point numbers, written by one thread.
@@ -20,6 +21,45 @@ impl Sum {
     }
 }
 
+/// In a time that is this many times as long as expected, the thread did something else. The rest is
+/// left out.
+const LONG: u64 = 8;
+
+/// What is known of the updates of a node that were passed over, and of the work between updates.
+#[derive(Debug, Default)]
+pub(super) struct Updates {
+    /// The intervals between timed updates in which others were passed over, and the number of
+    /// those.
+    pub(super) intervals: Span,
+    pub(super) passed: SharedU64,
+    /// The work between two updates, where it was timed.
+    pub(super) work: Span,
+}
+
+impl Updates {
+    /// So many updates were passed over within an interval in ticks.
+    pub(super) fn add_interval(&self, passed: u64, ticks: u64) {
+        const FIRST: u64 = 16;
+        let most = match self.intervals.count.get() {
+            ..FIRST => u64::MAX,
+            intervals => LONG * (self.intervals.ticks.get() / intervals),
+        };
+        self.intervals.add(ticks.min(most));
+        self.passed.add(passed);
+    }
+
+    /// The work between two updates took so many ticks.
+    pub(super) fn add_work(&self, ticks: u64) {
+        let most = LONG as f64 * self.from_one_to_the_next();
+        self.work.add(ticks.min(most as u64));
+    }
+
+    /// The ticks from one update to the next, where they are passed over.
+    pub(super) fn from_one_to_the_next(&self) -> f64 {
+        self.intervals.ticks.get() as f64 / self.passed.get().max(1) as f64
+    }
+}
+
 /// The sample of a node of which only some instances are timed.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
@@ -30,6 +70,8 @@ pub(crate) struct Sample {
     /// can have taken, summed over the intervals between timed instances.
     pub(super) last: SharedU64,
     pub(super) between: SharedU64,
+    /// Of an atomic update.
+    pub(super) updates: Updates,
     /// How many were timed.
     pub(super) timed: SharedU64,
     /// Of the instance that is being timed: for how many it stands, and the ticks of each of

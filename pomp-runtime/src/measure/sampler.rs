@@ -12,6 +12,24 @@ use crate::measure::records::waits::{NodeWaits, SEVERAL};
 /// The number of entries in a thread's table of constructs that it passes over.
 const ENTRIES: usize = 64;
 
+/// The work between two updates of a thread that is being timed.
+#[derive(Debug)]
+pub(super) struct BetweenUpdates {
+    /// Behind the next end of an update of this node.
+    pub(super) node: SharedRef<Node>,
+    /// When it began, in ticks; 0 if it has not begun.
+    pub(super) begin: SharedU64,
+}
+
+impl BetweenUpdates {
+    const fn new() -> Self {
+        Self {
+            node: SharedRef::none(),
+            begin: SharedU64::new(0),
+        }
+    }
+}
+
 /// The constructs that a thread passes over, and the instance that it passes over at the moment.
 #[derive(Debug)]
 pub(crate) struct Sampler {
@@ -26,6 +44,7 @@ pub(crate) struct Sampler {
     pub(super) used: SharedU64,
     /// How many teams the thread forked whose members may be passed over.
     pub(super) teams: SharedU64,
+    pub(super) between_updates: BetweenUpdates,
     lending: Lending,
     entries: [Entry; ENTRIES],
 }
@@ -128,6 +147,7 @@ impl Sampler {
             random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
             used: SharedU64::new(0),
             teams: SharedU64::new(0),
+            between_updates: BetweenUpdates::new(),
             lending: Lending::new(),
             entries: [const { Entry::new() }; ENTRIES],
         }
@@ -278,6 +298,11 @@ impl Sampler {
     pub(super) fn forget_place(&self) {
         self.seen.set(0);
         self.take_back();
+    }
+
+    /// True once in `many` times, at random.
+    pub(super) fn one_of(&self, many: u64) -> bool {
+        self.about(many) == many / 2
     }
 
     /// A random number, at least `most / 2` and less than `most / 2 + most`.

@@ -48,6 +48,8 @@ const MOST_LONGER: u64 = 8;
 /// This many instances are timed one after the other before any is passed over. They show how much
 /// the times differ. A few instances that stand for many cannot show that.
 const TIMED_FIRST: f64 = 1024.0;
+/// An instance counts as delaying at most this many threads.
+const MOST_DELAYED: u64 = 256;
 /// Most instances that are passed over in a row.
 const MOST: u64 = 1 << 14;
 /// The part of the time that timing may take, in millionths; 0 if all is timed.
@@ -90,8 +92,21 @@ pub(crate) fn consider(node: &'static Node) {
     }
     let main = node.span(PseudoRegion::Main);
     if main.count.get() >= MANY {
-        consider_hot(node, main.count.get(), main.ticks.get());
+        consider_hot(node, main.count.get(), ticks_without_queueing(node));
     }
+}
+
+/// The ticks of a node's instances without the time for which threads queued. Who queues waits for
+/// the probes of all threads in front.
+fn ticks_without_queueing(node: &Node) -> u64 {
+    let whole = node.span(PseudoRegion::Main).ticks.get();
+    whole.saturating_sub(node.span(PseudoRegion::Enter).ticks.get())
+}
+
+/// How many threads an instance of a node delays: itself, and those that queue behind it.
+fn threads_delayed_by(node: &Node) -> u64 {
+    let queued = node.span(PseudoRegion::Enter).ticks.get();
+    1 + queued / ticks_without_queueing(node).max(1)
 }
 
 /// Has the members of a region's teams passed over if the teams are short. Not if the loop requests
@@ -216,7 +231,11 @@ impl Thread {
         sample.last.set(at);
         let weight = sample.weight.get().max(1);
         if weight > 1 {
-            sample.add_interval(node, weight - 1, start.saturating_sub(before));
+            let interval = start.saturating_sub(before);
+            sample.add_interval(node, weight - 1, interval);
+            let timing = self.cost_of_pair();
+            let updates = interval.saturating_sub(timing);
+            sample.updates.add_interval(weight - 1, updates);
         }
         let decides_itself = node
             .region()
@@ -240,11 +259,13 @@ impl Thread {
             self.sampler.give(entry, node);
         }
         let timing = self.cost_of_pair() * 2 * node.parts().len().div_ceil(2) as u64;
-        let spent = timing * self.sampler.used() * WHOLE as u64;
+        let delayed = threads_delayed_by(node).min(MOST_DELAYED);
+        let spent = timing * delayed * self.sampler.used() * WHOLE as u64;
         let spacing = spent / BUDGET.load(Ordering::Relaxed).max(1);
         let wanted = spacing / interval.max(1);
         let left = match wanted {
             0 | 1 => 0,
+            _ if self.times_work_behind(node) => 0,
             many => self.sampler.about(many.min(MOST)),
         };
         entry.arm(left as u32);

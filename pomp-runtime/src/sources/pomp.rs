@@ -110,7 +110,14 @@ pub(super) fn on_event(event: Event, thread: &'static Thread, region: &'static R
     match event {
         // An update may depend on a calculation in front of it, which the processor has not ended
         // when it could read its clock. The calculation is no part of the update's time.
-        Event::AtomicEnter | Event::AtomicExit => thread.on_event(event, region, now_in_order),
+        Event::AtomicEnter => {
+            thread.end_work_between_updates(region, now_in_order);
+            thread.on_event(event, region, now_in_order);
+        }
+        Event::AtomicExit => {
+            thread.on_event(event, region, now_in_order);
+            thread.begin_work_between_updates(now_in_order);
+        }
         _ => thread.on_event(event, region, now),
     }
 }
@@ -123,6 +130,14 @@ pub(super) fn on_any_event(event: Event, thread: &'static Thread, region: &'stat
 }
 
 for_events!(probes);
+
+/// An update begins that is timed. The clock is read as early as possible.
+#[inline(always)]
+fn begin_update(region: &'static Region) {
+    if let Some(thread) = thread::current() {
+        thread.end_work_between_updates(region, now_in_order);
+    }
+}
 
 /// Defines the functions that report the begin of a construct in which nothing else happens. They
 /// return 0 if the end of the instance need not be reported, and 1 otherwise. If the instance is
@@ -155,6 +170,9 @@ macro_rules! begins_of_momentary {
                 Passes::Lends(_) | Passes::Once => return 0,
                 Passes::No if coarse_times::is_recorded(Event::$event, || region) => return 1,
                 Passes::No => {}
+            }
+            if let (Event::AtomicEnter, Some(region)) = (Event::$event, region) {
+                begin_update(region);
             }
             // SAFETY: as the caller promises.
             unsafe {

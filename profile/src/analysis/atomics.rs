@@ -1,22 +1,35 @@
 //! Atomic updates of many variables, for which threads seldom wait.
 
-use crate::model::Region;
+use super::tree::Tree;
+use crate::model::Profile;
 
 /// The time of an update of one of many variables, in nanoseconds, if no other thread needs the
-/// variable. Between two probes, the update waits until its cache line comes from a slower cache.
-/// Without measurement, other work goes on meanwhile.
-pub(super) const OF_MANY_NS: u64 = 20;
+/// variable: the update waits until its cache line comes from a slower cache. Without `atomic`,
+/// the work between two updates goes on meanwhile.
+const OF_MANY_NS: u64 = 40;
 
 /// Whether instances of a region may update different variables.
-pub(super) fn has_many_variables(region: &Region) -> bool {
-    region.variable.is_none()
+pub(super) fn has_many_variables(profile: &Profile, region: usize) -> bool {
+    profile.regions[region].variable.is_none()
 }
 
-/// The part of the time of so many updates that was lost because threads needed the same variable,
-/// in nanoseconds.
-pub(super) fn lost_ns(region: &Region, time_ns: u64, updates: u64) -> u64 {
-    match has_many_variables(region) {
-        true => time_ns.saturating_sub(updates.saturating_mul(OF_MANY_NS)),
-        false => time_ns,
+/// The time of an update of a region that is not lost, in nanoseconds. It is that of the work between
+/// two updates, and at most [`OF_MANY_NS`].
+pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u64 {
+    if !has_many_variables(profile, region) {
+        return 0;
     }
+    let (mut updates, mut time_ns, mut around_ns) = (0, 0, 0);
+    for node in tree.nodes.iter().filter(|node| node.region == region) {
+        let around = node.parent.map(|parent| &tree.nodes[parent]);
+        for row in node.rows.iter().filter(|row| row.main.count > 0) {
+            updates += row.main.count;
+            time_ns += row.main.ns;
+            let mut around = around.iter().flat_map(|around| around.rows.iter());
+            let same_thread = around.find(|it| it.thread == row.thread);
+            around_ns += same_thread.map_or(0, |it| it.span(node.within).ns);
+        }
+    }
+    let between_ns = around_ns.saturating_sub(time_ns) / updates.max(1);
+    between_ns.min(OF_MANY_NS)
 }

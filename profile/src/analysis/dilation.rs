@@ -2,7 +2,8 @@
 //!
 //! A pair of events is an enter and its exit. The cost was calibrated in a loop that does
 //! nothing else, so it is the least that a pair can cost. While a thread records the begin and the
-//! end of a team, the other members wait, so these events cost the time of all members.
+//! end of a team, the other members wait, so these events cost the time of all members. So do events
+//! of a thread that holds a lock for which others queue.
 
 use std::cmp::Reverse;
 
@@ -120,6 +121,17 @@ fn delay_of_others_ps(pair_cost_ps: u64, row: &Row, others: f64) -> u128 {
     (row.seq().count as f64 * pair_cost_ps as f64 * others) as u128
 }
 
+/// For how long other threads waited while threads that held a lock passed over its probes, in
+/// picoseconds. Each probe delays all threads of the queue.
+fn delay_of_queue_ps(passed_pair_cost_ps: u64, kind: RegionKind, row: &Row, most: f64) -> u128 {
+    if !matches!(kind, RegionKind::Critical | RegionKind::Lock) {
+        return 0;
+    }
+    let queue = row.enter().ns as f64 / row.body.ns.max(1) as f64;
+    let cost_ps = row.passed_pairs(kind) as f64 * passed_pair_cost_ps as f64;
+    (cost_ps * queue.min(most)) as u128
+}
+
 /// None if the cost of an event is not known.
 pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -> Option<Dilation> {
     let run = &profile.run;
@@ -130,8 +142,10 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
     for node in &tree.nodes {
         let sum = &mut sums[node.region];
         let others = others_of_team(node);
+        let queue = node.rows().count().saturating_sub(1) as f64;
         for row in node.rows() {
-            let delay_ps = delay_of_others_ps(run.pair_cost_ps, row.row, others);
+            let delay_ps = delay_of_others_ps(run.pair_cost_ps, row.row, others)
+                + delay_of_queue_ps(run.passed_pair_cost_ps, node.kind, row.row, queue);
             sum.cost_ps += delay_ps;
             sum.waited_ps += delay_ps;
             sum.pairs += row.row.pairs(node.kind);

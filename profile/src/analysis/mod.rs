@@ -182,7 +182,14 @@ impl<'p> Report<'p> {
         }
         .in_words();
         Self {
-            properties: properties::analyse(profile, &labels, &flat, &grains, thread_time_ns),
+            properties: properties::analyse(
+                profile,
+                &tree,
+                &labels,
+                &flat,
+                &grains,
+                thread_time_ns,
+            ),
             efficiency,
             causes,
             decompositions: Decompositions::new(profile, &tree),

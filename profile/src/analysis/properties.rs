@@ -9,6 +9,7 @@ use super::grain::Grain;
 use super::labels::Label;
 use super::remedy::{loop_facts, tasks_while_waiting, too_little_work};
 use super::tables::Table;
+use super::tree::Tree;
 use super::words::{percent, time};
 use crate::advice::{TOO_FEW_TASKS, TOO_LITTLE_WORK, advice};
 use crate::columns::Quantity;
@@ -41,6 +42,7 @@ impl Property {
 
 pub(crate) fn analyse(
     profile: &Profile,
+    tree: &Tree<'_>,
     labels: &[Label],
     flat: &[Table],
     grains: &[Grain],
@@ -54,12 +56,13 @@ pub(crate) fn analyse(
     for table in flat {
         let kind = profile.regions[table.region].kind;
         for row in PROPERTIES.iter().filter(|row| row.kinds.contains(&kind)) {
-            let lost_there = row.lost.iter().map(|&quantity| sum(table, quantity)).sum();
+            let lost_there: u64 = row.lost.iter().map(|&quantity| sum(table, quantity)).sum();
             let lost = match row.condition {
                 Condition::SmallTasks => too_small(table.region).map_or(0, |grain| grain.cost_ns()),
                 Condition::Frequent => {
-                    let region = &profile.regions[table.region];
-                    atomics::lost_ns(region, lost_there, sum(table, Quantity::ExecCount))
+                    let updates = sum(table, Quantity::ExecCount);
+                    let hidden_ns = atomics::hidden_ns(profile, tree, table.region);
+                    lost_there.saturating_sub(updates.saturating_mul(hidden_ns))
                 }
                 _ => lost_there,
             };

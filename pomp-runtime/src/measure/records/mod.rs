@@ -17,7 +17,7 @@ use profile::descriptor::Descriptor;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use self::distribution::Instances;
-use self::span::Span;
+pub(crate) use self::span::Span;
 use self::team_sizes::TeamSizes;
 use self::waits::NodeWaits;
 use super::collector_counts::Occupants;

@@ -3,7 +3,7 @@
 use profile::model::Row;
 
 use super::*;
-use crate::measure::cost::ticks_of_update;
+use crate::measure::cost::{ticks_of_empty_instance, ticks_of_updates};
 use crate::measure::estimate;
 use crate::measure::records::region::tests::updating;
 use crate::measure::sampling;
@@ -91,13 +91,47 @@ fn an_update_of_one_variable_takes_the_time_of_a_contended_one() {
         profile.nodes.iter().find(of_line).unwrap().rows[0].main
     });
     assert_eq!((any.count, one.count), (MANY as u64, MANY as u64));
-    let contended = estimate::CONTENDED * ticks_of_update();
+    let contended = ticks_of_updates(estimate::CONTENDED);
     let expected = MANY as u64 * contended.max(1);
     assert!(
         one.ns.abs_diff(expected) < expected / 5,
         "{one:?} {expected}"
     );
     assert!(any.ns <= MANY as u64 * 2, "{any:?}");
+}
+
+/// Two reads of the clock keep the variable from other threads, or make the thread wait that would
+/// go on. So the time of timed updates says little.
+#[test]
+fn the_time_of_updates_that_are_passed_over_is_what_the_work_between_them_leaves() {
+    const WORK: u64 = 60;
+    const PASSED: u64 = 15;
+    const TIMED: u64 = 300;
+    let t = sampled_thread();
+    let atomic = region("atomic", 1);
+    let mut at = 10;
+    for _ in 0..MANY {
+        let is_passed = t.knows_place_for(|| Some(atomic))
+            && t.passes_over(AtomicEnter.action(), atomic.kind, || Some(atomic));
+        if is_passed {
+            t.passes_over(AtomicExit.action(), atomic.kind, || Some(atomic));
+            at += PASSED;
+        } else {
+            t.end_work_between_updates(atomic, || at + ticks_of_empty_instance());
+            t.enter(|t| t.on(AtomicEnter, atomic, at));
+            at += TIMED;
+            t.enter(|t| t.on(AtomicExit, atomic, at));
+            t.begin_work_between_updates(|| at);
+        }
+        at += WORK;
+    }
+    let profile = profile_at(at, &[t], &[atomic]);
+    let row = row(&profile, "atomic");
+    assert_eq!(row.main.count, MANY as u64);
+    let timed = row.estimate().unwrap().timed;
+    assert!(timed < MANY as u64 / 4, "{timed}");
+    let each = (row.main.ns - timed * TIMED) as f64 / (MANY as u64 - timed) as f64;
+    assert!((each - PASSED as f64).abs() < 5.0, "{each}");
 }
 
 #[test]

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use super::ledger::{Entry, Ledger, largest};
 use super::{Cause, Facts, Kind, Place, explains, mentions, queued};
 use crate::advice::{LoopFacts, advice};
-use crate::analysis::atomics::{OF_MANY_NS, has_many_variables};
+use crate::analysis::atomics::{has_many_variables, hidden_ns};
 use crate::analysis::words::{count, percent, time};
 use crate::columns::Quantity;
 use crate::model::{Contention, GuardKind};
 use crate::overheads::Category;
-use crate::region_kind::RegionKind;
+use crate::region_kind::{PseudoRegion, RegionKind};
 use crate::schedule::Schedule;
 
 /// Constructs for which threads queue.
@@ -119,11 +119,15 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
     // Updates keep a processor. So their elapsed time is their thread time, divided among the
     // processors, if there are fewer of them than threads.
     let measured = measured as f64 * (overheads.threads as f64 / at_once);
-    let of_many = |region: &usize| has_many_variables(&facts.profile.regions[*region]);
+    let of_many = |region: &usize| has_many_variables(facts.profile, *region);
     if regions.iter().any(of_many) {
-        return (measured - updates * OF_MANY_NS as f64).max(0.0);
+        let hidden = regions
+            .iter()
+            .map(|region| hidden_ns(facts.profile, facts.tree, *region));
+        return (measured - updates * hidden.max().unwrap_or(0) as f64).max(0.0);
     }
-    if at_once > 2.0 {
+    // The times of updates that nobody timed are those without probes.
+    if at_once > 2.0 || are_mostly_untimed(facts, regions) {
         return measured;
     }
     let alone = (updates * UPDATE_NS).min(measured);
@@ -133,12 +137,25 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
     }
 }
 
+/// Whether most instances of some regions were not timed.
+fn are_mostly_untimed(facts: &Facts<'_, '_>, regions: &[usize]) -> bool {
+    let nodes = facts.tree.nodes.iter();
+    let rows = nodes.filter(|node| regions.contains(&node.region));
+    let (mut all, mut timed) = (0, 0);
+    for row in rows.flat_map(|node| node.rows.iter()) {
+        let count = row.span(PseudoRegion::Main).count;
+        all += count;
+        timed += row.estimate().map_or(count, |estimate| estimate.timed);
+    }
+    timed < all / 2
+}
+
 /// One sentence for each atomic construct that took much of the thread time, and is not the place of
 /// any cause.
 pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let note = |region: usize| {
-        let construct = &facts.profile.regions[region];
-        if construct.kind != RegionKind::Atomic || !has_many_variables(construct) {
+        let kind = facts.profile.regions[region].kind;
+        if kind != RegionKind::Atomic || !has_many_variables(facts.profile, region) {
             return None;
         }
         let (ns, updates) = (

@@ -17,8 +17,11 @@ use crate::region_kind::RegionKind;
 const MANY: u64 = 1000;
 /// A thread may do nothing but look if it has at most this time for each look, in nanoseconds.
 const TIGHT: f64 = 2000.0;
-/// The least time that a look takes, in nanoseconds: a fence takes about 20 cycles.
-const LOOK: f64 = 6.0;
+/// The least time that a look with a `flush` takes, in nanoseconds: a fence takes about 20 cycles.
+const FENCE: f64 = 6.0;
+/// The least time that a look with an `atomic read` takes, in nanoseconds: the read, a comparison
+/// and a probe that only counts take about 3 cycles.
+const READ: f64 = 1.0;
 
 /// The part of the cost of measuring a test of a lock that falls outside the test's own time.
 /// Measured with two threads that test a lock in a loop: 14.6 of 21.5 ns.
@@ -92,6 +95,8 @@ struct Looks {
     unknown_ns: u64,
     /// The time in which the thread held the lock that it looks at, in nanoseconds.
     held_ns: u64,
+    /// The least time that a look takes, in nanoseconds.
+    least: f64,
     /// The part of the cost of measuring that falls outside the time in the looks.
     outside: f64,
 }
@@ -106,6 +111,7 @@ impl Looks {
                 ns: row.enter().ns,
                 unknown_ns: row.enter().ns,
                 held_ns: row.body.ns,
+                least: FENCE,
                 outside: OUTSIDE,
             },
             _ => Self {
@@ -113,6 +119,11 @@ impl Looks {
                 ns: row.main.ns,
                 unknown_ns: 0,
                 held_ns: 0,
+                least: if kind == RegionKind::Flush {
+                    FENCE
+                } else {
+                    READ
+                },
                 outside: 1.0,
             },
         }
@@ -203,7 +214,7 @@ fn spins(facts: &Facts<'_, '_>, looks: &[Entry], least: f64) -> BTreeMap<usize, 
 /// How long a thread spun between its looks, in nanoseconds.
 fn time_between(looks: &Looks, measuring_ps: u128) -> u64 {
     let probes = (measuring_ps as f64 / 1000.0 * looks.outside) as u64;
-    let least = (looks.count as f64 * LOOK) as u64;
+    let least = (looks.count as f64 * looks.least) as u64;
     probes.max(least.saturating_sub(looks.ns))
 }
 

@@ -1,0 +1,81 @@
+//! The work between atomic updates, and the time that updates take which nobody times.
+//!
+//! Two reads of the clock around an update change how long it takes. While its thread reads the
+//! clock, other threads leave the variable to it. And a processor does other work while it waits
+//! for an update, but not across a read of the clock. So of the updates that are passed over, the
+//! time is known that they and the work between them took together. Now and then the update behind
+//! a timed one is timed as well. The work between those two takes about as long as with the others.
+//! What is left is the time of the updates.
+
+use profile::region_kind::RegionKind;
+
+use super::cost::ticks_of_empty_instance;
+use super::records::{Node, Region};
+use super::sample::Updates;
+use super::thread::Thread;
+
+/// The work between two updates is timed behind one of this many timed updates.
+const EACH: u64 = 4;
+/// So much work has to be timed before its mean is used.
+const ENOUGH: u64 = 64;
+
+impl Thread {
+    /// Decides whether the work behind this update is timed, which itself was.
+    pub(super) fn times_work_behind(&'static self, node: &'static Node) -> bool {
+        let times = is_update(node) && self.sampler.one_of(EACH);
+        if times {
+            self.sampler.between_updates.node.set(Some(node));
+        }
+        times
+    }
+
+    /// An update has ended.
+    pub(crate) fn begin_work_between_updates(&'static self, now: impl Fn() -> u64) {
+        let between = &self.sampler.between_updates;
+        if between.node.get().is_some() {
+            between.begin.set(now());
+        }
+    }
+
+    /// An update of a region begins.
+    pub(crate) fn end_work_between_updates(
+        &'static self,
+        region: &'static Region,
+        now: impl Fn() -> u64,
+    ) {
+        let between = &self.sampler.between_updates;
+        let begin = between.begin.get();
+        if begin == 0 {
+            return;
+        }
+        let ticks = now().saturating_sub(begin);
+        let node = between.node.get();
+        between.begin.set(0);
+        between.node.set(None);
+        let same = node.filter(|node| node.region().is_some_and(|it| std::ptr::eq(it, region)));
+        if let Some(sample) = same.and_then(Node::sample) {
+            let work = ticks.saturating_sub(ticks_of_empty_instance());
+            sample.updates.add_work(work);
+        }
+    }
+}
+
+fn is_update(node: &Node) -> bool {
+    let region = node.region();
+    region.is_some_and(|region| region.kind == RegionKind::Atomic)
+}
+
+impl Updates {
+    /// The ticks of an update of a node that was passed over. None if that is not known.
+    pub(super) fn in_passing(&self, node: &Node) -> Option<f64> {
+        if !is_update(node) || self.work.count.get() < ENOUGH {
+            return None;
+        }
+        let work = self.work.ticks.get() as f64 / self.work.count.get() as f64;
+        let passed = self.passed.get() as f64;
+        // There is one more piece of work in an interval than there are updates.
+        let pieces = passed + self.intervals.count.get() as f64;
+        let whole = self.intervals.ticks.get() as f64;
+        Some((whole - pieces * work) / passed.max(1.0))
+    }
+}
