@@ -88,7 +88,7 @@ impl Sample {
         };
         mean[main] = mean[main].max(least);
         if let Some(ticks) = self.updates.in_passing(node) {
-            let most = self.updates.from_one_to_the_next().min(mean[main]);
+            let most = self.updates.interval_of_one().min(mean[main]);
             mean[main] = ticks.max(least).min(most);
         }
         mean

@@ -82,6 +82,7 @@ pub(crate) mod shared;
 pub(crate) mod shared_loop;
 pub(crate) mod signal_mask;
 mod slots;
+mod span;
 pub(crate) mod stack;
 pub(crate) mod state;
 pub(crate) mod stderr;

@@ -4,8 +4,8 @@
 use profile::region_kind::PseudoRegion;
 
 use super::coarse_clock;
-use super::records::Span;
 use super::shared::SharedU64;
+use super::span::Span;
 
 /// A sum of floating-point numbers, written by one thread.
 #[derive(Debug, Default)]
@@ -50,12 +50,12 @@ impl Updates {
 
     /// The work between two updates took so many ticks.
     pub(super) fn add_work(&self, ticks: u64) {
-        let most = LONG as f64 * self.from_one_to_the_next();
+        let most = LONG as f64 * self.interval_of_one();
         self.work.add(ticks.min(most as u64));
     }
 
     /// The ticks from one update to the next, where they are passed over.
-    pub(super) fn from_one_to_the_next(&self) -> f64 {
+    pub(super) fn interval_of_one(&self) -> f64 {
         self.intervals.ticks.get() as f64 / self.passed.get().max(1) as f64
     }
 }

@@ -6,7 +6,6 @@ pub(crate) mod distribution;
 pub(crate) mod frame;
 pub(crate) mod node;
 pub(crate) mod region;
-mod span;
 pub(crate) mod team;
 pub(crate) mod team_sizes;
 pub(crate) mod waits;
@@ -17,7 +16,6 @@ use profile::descriptor::Descriptor;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use self::distribution::Instances;
-pub(crate) use self::span::Span;
 use self::team_sizes::TeamSizes;
 use self::waits::NodeWaits;
 use super::collector_counts::Occupants;
@@ -26,6 +24,7 @@ use super::sample::Sample;
 use super::shared::{SharedRef, SharedU64};
 use super::shared_loop::Current;
 use super::slots::{Arrival, Slot, Slots};
+use super::span::Span;
 
 /// A registered region.
 #[derive(Debug)]

@@ -16,11 +16,11 @@ use std::sync::atomic::Ordering;
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::span::Span;
 use super::waits::NodeWaits;
 use super::{CoarseTimes, Node, Region};
 use crate::measure::sample::Sample;
 use crate::measure::shared::leak;
+use crate::measure::span::Span;
 
 /// What a node stands for, besides its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::span::Span;
 use crate::measure::pause;
 use crate::measure::shared::{SharedRef, SharedU64, leak};
+use crate::measure::span::Span;
 
 /// The teams of one size that a fork node had.
 #[derive(Debug, Default)]
