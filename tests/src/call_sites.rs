@@ -152,12 +152,25 @@ fn sites(source: &Profile, outside: &Profile) -> Sites {
     {
         truth.entry(identity(region)).or_default();
     }
-    let counted = executions(outside, |region| region.directive.is_some());
+    let counted = executions(outside, |region| {
+        region.directive.is_some() && !is_part_of_combined(region)
+    });
     let mut sites = Sites::default();
     for region in outside.regions.iter().filter(|region| is_call(region)) {
         let said = said(region);
         if region.directive.is_none() {
             sites.near.push(said);
+            continue;
+        }
+        if is_part_of_combined(region) {
+            let own = identity(region);
+            let was_executed = truth
+                .iter()
+                .any(|(known, times)| is_same_directive(known, &own) && times.are_some());
+            match was_executed {
+                true => sites.certain += 1,
+                false => sites.wrong.push(said),
+            }
             continue;
         }
         let identity = identity(region);
@@ -222,6 +235,26 @@ fn executions(profile: &Profile, is_asked: impl Fn(&Region) -> bool) -> BTreeMap
 /// ordered part waits for, and the barriers of constructs that were executed alone.
 fn is_many(region: &Region) -> bool {
     matches!(region.kind, K::Ordered | K::Barrier)
+}
+
+/// Whether a region is one of the constructs of a combined `target` or `teams`. In the source these are
+/// one region with another number of executions.
+fn is_part_of_combined(region: &Region) -> bool {
+    let directive = region.directive.as_deref().unwrap_or_default();
+    let mut words = directive.split_whitespace();
+    let is_combined = words
+        .nth(1)
+        .is_some_and(|word| matches!(word, "target" | "teams"));
+    is_combined
+        && matches!(
+            region.kind,
+            K::Parallel | K::Loop | K::Distribute | K::Teams
+        )
+        && !(region.kind == K::Teams && directive.starts_with("omp teams"))
+}
+
+fn is_same_directive(one: &Identity, other: &Identity) -> bool {
+    (&one.1, one.2, &one.3) == (&other.1, other.2, &other.3)
 }
 
 /// Whether regions of this kind are counted with the construct around them.

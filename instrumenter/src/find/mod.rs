@@ -81,6 +81,10 @@ pub trait Reading {
     fn disagreement(&self) -> Option<usize>;
     /// What macros may hide: its own, and those of the texts that it includes.
     fn made_by_macros(&self, included: &[Vec<u8>]) -> MadeByMacros;
+    /// The name that the main program has in the source, if its symbol is another one.
+    fn main_program(&self) -> Option<String> {
+        None
+    }
     /// Its loops.
     fn loops(&self) -> Box<dyn LoopReader + '_>;
 }

@@ -56,6 +56,9 @@ pub fn is_outlined(symbol: &str) -> bool {
     OUTLINED.iter().any(|start| symbol.starts_with(start))
 }
 
+/// What a main program of Fortran is called whose name is not known.
+pub const MAIN_PROGRAM: &str = "main program";
+
 /// The user's name for the function with this symbol: in C++ without result and parameters, in
 /// Fortran (GNU's) with its module. `demangle` is the function of the C++ runtime, which every
 /// C++ program contains. A demangler of our own would make up a tenth of the code that Romp
@@ -63,7 +66,7 @@ pub fn is_outlined(symbol: &str) -> bool {
 #[must_use]
 pub fn name(symbol: &str, demangle: &dyn Fn(&str) -> Option<String>) -> String {
     if symbol == "MAIN__" {
-        return "main program".to_owned();
+        return MAIN_PROGRAM.to_owned();
     }
     if let Some((module, procedure)) = of_module(symbol) {
         return format!("{module}::{procedure}");

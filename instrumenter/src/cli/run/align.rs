@@ -15,7 +15,7 @@ use profile::descriptor::Descriptor;
 use profile::event::Event;
 use profile::region_kind::RegionKind;
 
-use clauses::{copies_in_and_out, dependence, has, is_static, reduces_by_own_operator};
+use clauses::{copies_in_and_out, dependence, has, is_named, is_static, reduces_by_own_operator};
 
 /// Begin of the name of a critical section of which only a number is known.
 pub(super) const UNNAMED: char = '?';
@@ -128,7 +128,7 @@ fn has_own_line(kind: RegionKind) -> bool {
 }
 
 /// Whether a region measured as one kind may be a construct of another kind.
-fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
+pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
     use RegionKind as K;
     match measured {
         K::Parallel => construct.is_parallel(),
@@ -147,61 +147,27 @@ fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
     }
 }
 
-/// Whether a region measured as one kind may be this construct.
+/// Whether a region measured as one kind may be this construct, or a part of it.
 pub(super) fn is_measured_as(measured: RegionKind, construct: &Descriptor) -> bool {
-    construct.kind().is_some_and(|it| may_be(measured, it))
+    construct
+        .kind()
+        .is_some_and(|it| may_be(measured, it) || is_part(measured, construct))
 }
 
-/// The construct whose body begins at a line.
-pub(super) fn of_body(all: &[Descriptor], may_be_more: bool, kind: RegionKind, line: u32) -> Found {
-    match at_directive(all, kind, None, (line, None)) {
-        // A construct that is not known may begin there.
-        Found::Near if !may_be_more => around(all, kind, line),
-        found => found,
-    }
-}
-
-/// The construct of a kind whose directive is at a line, if there is exactly one, or exactly one at
-/// this column. For a lock it is the call of the routine.
-pub(super) fn at_directive(
-    all: &[Descriptor],
-    kind: RegionKind,
-    routine: Option<&str>,
-    (line, column): (u32, Option<u32>),
-) -> Found {
-    let is_there = |construct: &Descriptor| {
-        construct.kind().is_some_and(|it| may_be(kind, it))
-            && (kind != RegionKind::Lock || construct.name.as_deref() == routine)
-            && (construct.begin.first..=construct.begin.last).contains(&line)
+/// Whether a region measured as one kind may be one of the constructs of a combined `target` or
+/// `teams`. In the source these are one with it.
+pub(super) fn is_part(measured: RegionKind, construct: &Descriptor) -> bool {
+    use RegionKind as K;
+    let words: &[&str] = match measured {
+        K::Parallel => &["parallel"],
+        K::Loop => &["for", "do", "loop"],
+        K::Distribute => &["distribute"],
+        K::Teams => &["teams"],
+        _ => return false,
     };
-    let found: Vec<usize> = (0..all.len())
-        .filter(|number| is_there(&all[*number]))
-        .collect();
-    let at_column = |number: &&usize| Some(all[**number].column) == column;
-    match found[..] {
-        [number] => Found::Certain(number),
-        _ => match found.iter().filter(at_column).collect::<Vec<_>>()[..] {
-            [number] => Found::Certain(*number),
-            _ => Found::Near,
-        },
-    }
-}
-
-/// The innermost construct of a kind whose lines contain this line. If the directive itself has
-/// no code, a body begins with its first statement, or the first directive in it.
-fn around(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
-    let holds = |construct: &Descriptor| {
-        construct.kind().is_some_and(has_function)
-            && (construct.begin.first..=construct.end.last).contains(&line)
-    };
-    let found = all.iter().enumerate().filter(|(_, one)| holds(one));
-    let innermost = found.max_by_key(|(_, one)| (one.begin.first, one.column));
-    match innermost {
-        Some((number, one)) if one.kind().is_some_and(|it| may_be(kind, it)) => {
-            Found::Certain(number)
-        }
-        _ => Found::Near,
-    }
+    let kind = construct.kind();
+    let is_combined = kind == Some(K::Target) || kind == Some(K::Teams) && measured != K::Teams;
+    is_combined && words.iter().any(|word| is_named(construct, word))
 }
 
 /// The construct for which a body calls the runtime as its last act. It is known if only one
@@ -250,16 +216,15 @@ pub(super) fn of_calls(
     if !may_be_more && places.len() == 1 {
         return vec![places[0].found(); calls.len()];
     }
-    let rise = order
-        .windows(2)
-        .all(|pair| calls[pair[0]].line <= calls[pair[1]].line);
-    if !may_be_more && rise && places.len() == calls.len() {
+    let rise = rise(calls, &order);
+    let in_front = || are_in_front_of_ends(all, &places, calls, &order);
+    if !may_be_more && rise && places.len() == calls.len() && in_front() {
         return in_order(&places, &order);
     }
     let begins = |place: &&CallSite| place.belongs == Belongs::Begins;
     let begins = places.iter().filter(begins).count();
     let may_lack = scope.may_lack(all, &places) && begins == 0;
-    if !may_be_more && rise && may_lack && places.len() == calls.len() + 1 {
+    if !may_be_more && rise && may_lack && places.len() == calls.len() + 1 && in_front() {
         // All but the last.
         return in_order(&places, &order);
     }
@@ -282,12 +247,39 @@ pub(super) fn of_calls(
     }
 }
 
+/// The number of places for calls of a kind in a scope.
+pub(super) fn number_of_places(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
+    let is_known = !of.name.is_some_and(|name| name.starts_with(UNNAMED));
+    let places = places(all, scope, of, is_known.then_some(of.name));
+    let certain = |place: &&CallSite| !matches!(place.belongs, Belongs::Begins | Belongs::Within);
+    places.iter().filter(certain).count()
+}
+
 /// The number of places for critical sections with a name.
 fn named_places(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
     let places = places(all, scope, of, None).into_iter();
     places
         .filter(|place| all[place.construct].name.is_some())
         .count()
+}
+
+/// Whether the lines of calls rise.
+fn rise(calls: &[Call], order: &[usize]) -> bool {
+    let mut pairs = order.windows(2);
+    pairs.all(|pair| calls[pair[0]].line <= calls[pair[1]].line)
+}
+
+/// Whether no call has a line behind the construct of its place. Such a line is that of a statement
+/// with which the compiler moved the call, and tells no order.
+fn are_in_front_of_ends(
+    all: &[Descriptor],
+    places: &[CallSite],
+    calls: &[Call],
+    order: &[usize],
+) -> bool {
+    let mut calls = order.iter().map(|call| calls[*call]).zip(places);
+    calls
+        .all(|(call, place)| call.address == u64::MAX || call.line <= all[place.construct].end.last)
 }
 
 /// The places of calls that are in the order of the source.

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use profile::descriptor::Descriptor;
 use profile::model::Profile;
 
 use super::align::{self, is_measured_as};
@@ -14,9 +15,9 @@ use super::module::{GNU_BODY, made_from};
 use super::sources::Sources;
 use super::wanted::{Bodies, Function};
 
-/// Bodies that may be of one construct: the function of the user's whose bodies they are, the file,
-/// and the number of the construct.
-type Claimed = ((String, String, u64), String, usize);
+/// Bodies that may be of one construct: the function of the user's whose bodies they are, the file, the
+/// number of the construct, and whether they are a part of it.
+type Claimed = ((String, String, u64), String, usize, bool);
 
 /// The constructs of bodies, if no two bodies have the same one. `regions` are the regions of each
 /// body.
@@ -30,7 +31,13 @@ pub(super) fn each_its_own(
     for (function, (file, number)) in &found {
         let (module, name, instance) = function;
         let of = name.split(GNU_BODY).next().unwrap_or_default().to_owned();
-        let claimed = ((module.clone(), of, *instance), file.clone(), *number);
+        let is_part = is_part_of(function, regions, profile, &sources.of(file).all[*number]);
+        let claimed = (
+            (module.clone(), of, *instance),
+            file.clone(),
+            *number,
+            is_part,
+        );
         let by_number = claims.entry(claimed).or_default();
         let same = by_number.entry(made_from(name)).or_default();
         same.push(function.clone());
@@ -40,7 +47,7 @@ pub(super) fn each_its_own(
         return found;
     }
     let around = around(profile, regions);
-    for ((_, file, number), bodies) in claims {
+    for ((_, file, number, _), bodies) in claims {
         for function in bodies.values().flatten() {
             found.remove(function);
         }
@@ -52,7 +59,11 @@ pub(super) fn each_its_own(
         for functions in order {
             let Some(number) = next else { break };
             let construct = &constructs.all[number];
-            let is_taken = found.values().any(|other| *other == (file.clone(), number));
+            let is_part = |function| is_part_of(function, regions, profile, construct);
+            let are_parts = functions.iter().any(is_part);
+            let is_taken = found.iter().any(|(function, other)| {
+                *other == (file.clone(), number) && is_part(function) == are_parts
+            });
             let is_one = |function: &Function| {
                 regions[function]
                     .iter()
@@ -76,6 +87,43 @@ pub(super) fn each_its_own(
             next = align::body_around(&constructs.all, number);
         }
     }
+    found
+}
+
+/// Whether a body is that of a part of a combined construct.
+fn is_part_of(
+    function: &Function,
+    regions: &BTreeMap<Function, Vec<usize>>,
+    profile: &Profile,
+    construct: &Descriptor,
+) -> bool {
+    let mut kinds = regions[function]
+        .iter()
+        .map(|region| profile.regions[*region].kind);
+    kinds.any(|kind| align::is_part(kind, construct))
+}
+
+/// Leaves out bodies of parts of a combined construct that may be those of a construct around it: such
+/// a one may begin with the line of a directive inside it, too, if no other body is its own.
+pub(super) fn not_around(
+    mut found: Bodies,
+    regions: &BTreeMap<Function, Vec<usize>>,
+    profile: &Profile,
+    sources: &mut Sources,
+) -> Bodies {
+    let known: BTreeSet<(String, usize)> = found.values().cloned().collect();
+    found.retain(|function, (file, number)| {
+        let all = &sources.of(file).all;
+        let is_part = is_part_of(function, regions, profile, &all[*number]);
+        let is_another = |around: usize| {
+            let mut kinds = regions[function]
+                .iter()
+                .map(|region| profile.regions[*region].kind);
+            kinds.any(|kind| is_measured_as(kind, &all[around]))
+                && !known.contains(&(file.clone(), around))
+        };
+        !is_part || !align::body_around(all, *number).is_some_and(is_another)
+    });
     found
 }
 

@@ -7,6 +7,7 @@ use profile::region_kind::RegionKind;
 use trace::layout::Meaning;
 
 use super::align::{self, Found};
+use super::directives;
 use super::sources::Sources;
 use super::wanted::{Wanted, note_part, offset, set};
 
@@ -39,7 +40,7 @@ pub(super) fn find_by_lines(
             let at = |kind| {
                 let name = region.name.as_deref();
                 let column = one.is_stated.then_some(region.column);
-                align::at_directive(&constructs.all, kind, name, (frame.line, column))
+                directives::at_directive(&constructs.all, kind, name, (frame.line, column))
             };
             let at_line = match at(region.kind) {
                 // LLVM's runtime opens a group around such a loop.

@@ -3,17 +3,20 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use profile::descriptor::Descriptor;
 use profile::model::{Code, Profile};
 use profile::region_kind::RegionKind;
 use trace::layout::Meaning;
 
 use super::align::{self, Call, Found, Of, Scope, UNNAMED};
 use super::bodies;
+use super::directives;
 use super::folding;
+use super::inlined::{Inlined, inlined_at};
 use super::machine::gnu_entry;
 use super::module::{Frame, GNU_BODY, Module};
 use super::sections;
-use super::sources::{Constructs, Sources};
+use super::sources::Sources;
 use super::wanted::{Bodies, Function, Wanted, is_head, note_part, offset, set};
 
 /// Calls that may belong to the same constructs: their function, the places of the calls by which it
@@ -62,7 +65,7 @@ pub(super) fn find_bodies(
             continue;
         };
         let constructs = sources.of(&frame.file);
-        let of_body = align::of_body(
+        let of_body = directives::of_body(
             &constructs.all,
             constructs.may_be_more(region.kind, Some(&frame.user)),
             region.kind,
@@ -75,6 +78,7 @@ pub(super) fn find_bodies(
         }
     }
     let found = bodies::each_its_own(found, &regions, profile, sources);
+    let found = bodies::not_around(found, &regions, profile, sources);
     for (function, (file, number)) in &found {
         for index in &regions[function] {
             let construct = &sources.of(file).all[*number];
@@ -101,14 +105,6 @@ fn own_frame(
         .iter()
         .position(has_calls)
         .or(frames.len().checked_sub(1))
-}
-
-/// Where the function of a frame was inlined: the functions around it, and the lines that call it.
-fn inlined_at(frames: &[Frame], own: usize) -> Vec<(String, u32)> {
-    let around = frames[own + 1..].iter();
-    around
-        .map(|frame| (frame.function.clone(), frame.line))
-        .collect()
 }
 
 /// The calls that are not known yet, in groups.
@@ -204,11 +200,12 @@ fn in_code(
         if last.is_some() && found.is_jump {
             continue;
         }
-        let frames = module.frames(&Code {
+        let mut frames = module.frames(&Code {
             module: path.clone(),
             offset: found.address,
             symbol: None,
         });
+        sources.name_main(&mut frames);
         let of_frame = |frame: &Frame| (path.clone(), frame.function.clone(), *instance);
         let Some(own) = own_frame(&frames, of_frame, of.kind, bodies, sources) else {
             continue;
@@ -241,6 +238,7 @@ pub(super) fn find_calls(
     let shared = wanted.iter().filter(|one| one.is_shared);
     let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
     let executed = folding::executed(profile);
+    let mut others = Inlined::default();
     let mut ends: BTreeMap<(String, usize), Vec<usize>> = BTreeMap::new();
     let mut begun: BTreeMap<(String, usize), u64> = BTreeMap::new();
     for ((function, inlined, _, name, is_head), calls) in groups {
@@ -261,7 +259,19 @@ pub(super) fn find_calls(
             is_head,
         };
         let in_code = in_code((&function, &inlined), of, &calls, known, sources);
-        let found = of_group(&constructs, scope, of, &calls, in_code.as_deref());
+        let own = (function.clone(), inlined.clone());
+        let may_be_more = constructs.may_be_more(kind, scope.function())
+            || known.0.get(&function.0).is_some_and(|module| {
+                others.may_be_of_others(module, (&own, first.address), of, sources)
+            });
+        let found = of_group(
+            &constructs.all,
+            may_be_more,
+            scope,
+            of,
+            &calls,
+            in_code.as_deref(),
+        );
         for (one, found) in calls.iter().zip(found) {
             let index = one.region;
             match found {
@@ -287,13 +297,13 @@ pub(super) fn find_calls(
 /// The constructs of the calls of a group. They are told by the executed calls alone, and by all that
 /// the code has: a call that was not executed may be one of a directive, or a copy of another call.
 fn of_group(
-    constructs: &Constructs,
+    all: &[Descriptor],
+    may_be_more: bool,
     scope: Scope<'_>,
     of: Of<'_>,
     calls: &[GroupedCall<'_>],
     in_code: Option<&[Call]>,
 ) -> Vec<Found> {
-    let may_be_more = constructs.may_be_more(of.kind, scope.function());
     let number_in_code = in_code.map(<[Call]>::len);
     let find = |others: &[Call]| {
         // A call that is the last act of a function is one, wherever the function is called.
@@ -301,7 +311,6 @@ fn of_group(
         distinct.extend(others);
         distinct.sort_by_key(|call| call.address);
         distinct.dedup_by_key(|call| call.address);
-        let all = &constructs.all;
         let found = align::of_calls(all, may_be_more, scope, of, &distinct, number_in_code);
         let place = |call: Call| distinct.partition_point(|other| other.address < call.address);
         let of_each = calls.iter().map(|one| found[place(one.call)]);

@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
+use addr2line::Loader;
 use profile::model::{Code, Profile, Region, Runtime};
 use profile::region_kind::RegionKind;
 
@@ -49,7 +50,8 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
             Some(frame) => (code, vec![frame]),
             None => {
                 let code = module.call(region, code);
-                let frames = module.frames(&code);
+                let mut frames = module.frames(&code);
+                sources.name_main(&mut frames);
                 (code, frames)
             }
         };
@@ -132,15 +134,29 @@ fn compiled(
     }
     for module in asked {
         let lines = modules.get(module).and_then(|module| module.lines.as_ref());
-        let places = lines.and_then(|lines| lines.find_location_range(0, u64::MAX).ok());
-        for (_, _, place) in places.into_iter().flatten() {
-            let lines = place.file.and_then(|file| compiled.get_mut(file));
-            if let (Some(lines), Some(line)) = (lines, place.line) {
-                lines.insert(line);
+        let Some(lines) = lines else { continue };
+        let places = lines.find_location_range(0, u64::MAX);
+        let addresses = places.into_iter().flatten().map(|(address, ..)| address);
+        for place in addresses.flat_map(|address| places_at(lines, address)) {
+            if let Some(lines) = compiled.get_mut(&place.0) {
+                lines.insert(place.1);
             }
         }
     }
     compiled
+}
+
+/// The lines from which the code at an address was made: its own, and those of the calls of functions
+/// that were inlined. All code of a call may have lines of the function that it calls.
+fn places_at(lines: &Loader, address: u64) -> Vec<(String, u32)> {
+    let mut places = Vec::new();
+    if let Ok(mut frames) = lines.find_frames(address) {
+        while let Ok(Some(frame)) = frames.next() {
+            let place = frame.location.and_then(|it| Some((it.file?, it.line?)));
+            places.extend(place.map(|(file, line)| (file.to_owned(), line)));
+        }
+    }
+    places
 }
 
 /// Whether the function that makes a call stands for several functions of the source. A function

@@ -147,6 +147,19 @@ impl Module {
         is_asked: impl Fn(&str) -> bool,
     ) -> Option<Vec<Instruction>> {
         let machine = self.machine.as_ref()?;
+        let (_, pieces) = self.pieces_around(address)?;
+        let calls = pieces.iter();
+        Some(
+            calls
+                .flat_map(|piece| machine.calls_in(*piece, &is_asked))
+                .collect(),
+        )
+    }
+
+    /// The part of the source from which the function at an address was made, and all pieces of
+    /// code that were made from it.
+    pub(super) fn pieces_around(&self, address: u64) -> Option<(String, &[(u64, u64)])> {
+        let machine = self.machine.as_ref()?;
         let own = made_from(machine.names(address).next()?);
         let read = || {
             let mut pieces: HashMap<String, Vec<(u64, u64)>> = HashMap::new();
@@ -156,12 +169,17 @@ impl Module {
             pieces
         };
         let pieces = self.pieces.get_or_init(read).get(&own)?;
-        let calls = pieces.iter();
-        Some(
-            calls
-                .flat_map(|piece| machine.calls_in(*piece, &is_asked))
-                .collect(),
-        )
+        Some((own, pieces))
+    }
+
+    /// The addresses in pieces of code where its lines change.
+    pub(super) fn places_in(&self, pieces: &[(u64, u64)]) -> Vec<u64> {
+        let Some(lines) = &self.lines else {
+            return Vec::new();
+        };
+        let ranges = pieces.iter();
+        let ranges = ranges.filter_map(|piece| lines.find_location_range(piece.0, piece.1).ok());
+        ranges.flatten().map(|(address, ..)| address).collect()
     }
 
     /// Whether the function at an address stands for several of the source, which were equal: a

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use profile::descriptor::Descriptor;
+use profile::functions;
 use profile::region_kind::RegionKind;
 
 use crate::find::{MadeByMacros, front_end};
@@ -14,6 +15,7 @@ use crate::{Options, instrument_read};
 
 use super::align::{is_same, may_be_of};
 use super::headers;
+use super::module::Frame;
 
 /// The constructs of a source, in its order.
 #[derive(Debug, Default)]
@@ -26,6 +28,8 @@ pub(super) struct Constructs {
     made: MadeByMacros,
     /// The branches of each `#if` that has a construct in one of them: the preprocessor keeps one.
     branches: Vec<Branch>,
+    /// The name of the main program, if its symbol is another one.
+    main: Option<String>,
 }
 
 /// The lines between two conditionals of the preprocessor.
@@ -72,6 +76,18 @@ impl Sources {
         let read = Rc::new(read(file, &self.folders).unwrap_or_default());
         self.read.insert(file.to_owned(), Rc::clone(&read));
         read
+    }
+
+    /// Gives the main program of Fortran, which has the same symbol in all programs, the name that it
+    /// has in its source.
+    pub(super) fn name_main(&mut self, frames: &mut [Frame]) {
+        for frame in frames {
+            if frame.user == functions::MAIN_PROGRAM
+                && let Some(name) = &self.of(&frame.file).main
+            {
+                frame.user.clone_from(name);
+            }
+        }
     }
 
     /// Whether the preprocessor may leave constructs of a source out.
@@ -233,6 +249,7 @@ fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
         more,
         made,
         branches,
+        main: reading.main_program(),
     })
 }
 

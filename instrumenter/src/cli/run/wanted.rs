@@ -70,6 +70,10 @@ pub(super) fn set(region: &mut Region, construct: &Descriptor) {
             (RegionKind::TaskExec, "taskexec".to_owned())
         }
         (RegionKind::Section, _) => (RegionKind::Section, "section".to_owned()),
+        // A part of a combined construct stays what it is.
+        (part, RegionKind::Target | RegionKind::Teams) if part != kind => {
+            (part, region.region_type.clone())
+        }
         _ => (kind, construct.region_type),
     };
     region.end = end;

@@ -143,6 +143,19 @@ impl Reading for Finder<'_> {
         }
     }
 
+    fn main_program(&self) -> Option<String> {
+        let lines = self.logical().iter();
+        let lines = lines.filter(|line| line.sentinel.is_none());
+        let statements = lines.flat_map(|line| statements(line, self.form));
+        let mut names = statements.filter_map(|statement| match statement.kind {
+            StatementKind::Unit(head) if head.kind == unit_heads::UnitKind::Program => head.name,
+            _ => None,
+        });
+        let name = names.next()?;
+        // Of programs in several branches only one is compiled.
+        names.all(|other| other == name).then_some(name)
+    }
+
     fn loops(&self) -> Box<dyn LoopReader + '_> {
         Box::new(self)
     }

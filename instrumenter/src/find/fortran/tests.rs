@@ -569,3 +569,27 @@ fn what_can_be_executed_before_a_call_in_an_expression() {
         assert_eq!(marked(&text), expected);
     }
 }
+
+#[test]
+fn a_main_program_has_its_name() {
+    for (text, name) in [
+        (
+            "module m\nend module\nprogram Walk\nend program\n",
+            Some("Walk"),
+        ),
+        ("!$omp barrier\nend\n", None),
+        ("#if A\nprogram p\n#else\nprogram q\n#endif\nend\n", None),
+    ] {
+        let source = Source {
+            name: "t.F90".into(),
+            language: Language::Fortran,
+            text: text.as_bytes().to_vec(),
+            layout: PREPROCESSED,
+            undefined: crate::source::UndefinedMacros::new(),
+        };
+        assert_eq!(
+            FortranFrontEnd.read(&source).main_program().as_deref(),
+            name
+        );
+    }
+}

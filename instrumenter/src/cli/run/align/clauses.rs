@@ -58,6 +58,14 @@ pub(super) fn copies_in_and_out(construct: &Descriptor) -> bool {
     !listed("firstprivate").is_disjoint(&listed("lastprivate"))
 }
 
+/// Whether a word is one of the directive's name.
+pub(super) fn is_named(construct: &Descriptor, word: &str) -> bool {
+    let directive = construct.directive.as_deref().unwrap_or_default();
+    let name = directive.split('(').next().unwrap_or_default();
+    name.split_whitespace()
+        .any(|other| other.eq_ignore_ascii_case(word))
+}
+
 /// Whether a directive has a clause.
 pub(super) fn has(construct: &Descriptor, clause: &str) -> bool {
     let directive = construct.directive.as_deref().unwrap_or_default();

@@ -112,7 +112,7 @@ fn source() -> Vec<Descriptor> {
 #[test]
 fn a_body_begins_at_its_directive() {
     let all = source();
-    let of_body = |kind, line| super::of_body(&all, false, kind, line);
+    let of_body = |kind, line| crate::cli::run::directives::of_body(&all, false, kind, line);
     assert_eq!(of_body(RegionKind::Parallel, 1), Found::Certain(0));
     assert_eq!(of_body(RegionKind::Task, 5), Found::Certain(3));
     assert_eq!(of_body(RegionKind::Parallel, 5), Found::Near);
@@ -123,7 +123,7 @@ fn a_body_begins_at_its_directive() {
     assert_eq!(of_body(RegionKind::Parallel, 35), Found::Certain(0));
     assert_eq!(of_body(RegionKind::Parallel, 10), Found::Certain(0));
     // A macro may make another parallel region there.
-    let body = super::of_body(&all, true, RegionKind::Parallel, 10);
+    let body = crate::cli::run::directives::of_body(&all, true, RegionKind::Parallel, 10);
     assert_eq!(body, Found::Near);
 }
 
@@ -404,4 +404,24 @@ fn with_fewer_calls_than_places_no_line_is_certain() {
     assert_eq!(find(named("a"), &[8], Some(2)), [Found::Near]);
     assert_eq!(find(named("a"), &[8], Some(3)), [Found::Certain(3)]);
     assert_eq!(find(named("b"), &[8], Some(2)), [Found::Certain(4)]);
+}
+
+/// A compiler moves what seldom runs behind the rest. If the line of a call is behind the construct at
+/// its place in the order, then the order is not that of the source.
+#[test]
+fn a_call_with_a_line_behind_its_construct_is_not_told_by_order() {
+    let all = [
+        construct("taskgroup", [3, 5], "omp taskgroup"),
+        construct("taskgroup", [8, 10], "omp taskgroup"),
+    ];
+    let scope = Scope::Function("f");
+    let groups = of(RegionKind::Taskgroup);
+    for (lines, found) in [
+        ([2, 7], [Found::Certain(0), Found::Certain(1)]),
+        ([2, 12], [Found::Near, Found::Near]),
+        ([6, 7], [Found::Near, Found::Near]),
+    ] {
+        let calls = calls(&lines);
+        assert_eq!(of_calls(&all, false, scope, groups, &calls, None), found);
+    }
 }

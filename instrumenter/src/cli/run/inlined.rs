@@ -1,0 +1,135 @@
+//! Functions that were inlined into the function of a call.
+//!
+//! A compiler may lose that a call was made by an inlined function: then the call seems to be one of
+//! the function around it. If an inlined function has fewer calls than its source has places for them,
+//! calls of the function around it may be its own.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use profile::model::Code;
+use profile::region_kind::RegionKind;
+
+use super::align::{self, Of, Scope};
+use super::machine::gnu_entry;
+use super::module::{Frame, Module};
+use super::sources::Sources;
+use super::wanted::Function;
+
+/// A function, and where it was inlined: the functions around it, and the lines that call it.
+pub(super) type Instance = (Function, Vec<(String, u32)>);
+
+/// Where the function of a frame was inlined.
+pub(super) fn inlined_at(frames: &[Frame], own: usize) -> Vec<(String, u32)> {
+    let around = frames[own + 1..].iter();
+    around
+        .map(|frame| (frame.function.clone(), frame.line))
+        .collect()
+}
+
+/// The functions at each place of the functions of the machine code that were asked for, by their
+/// names.
+#[derive(Default)]
+pub(super) struct Inlined {
+    stacks: HashMap<(String, String), Rc<Vec<Vec<Frame>>>>,
+}
+
+impl Inlined {
+    /// Whether calls that seem to be those of a function may be those of another one that was inlined
+    /// into it. `address` is one in its machine code.
+    pub(super) fn may_be_of_others(
+        &mut self,
+        module: &Module,
+        (own, address): (&Instance, u64),
+        of: Of<'_>,
+        sources: &mut Sources,
+    ) -> bool {
+        let (path, _, instance) = &own.0;
+        let function = |frame: &Frame| (path.clone(), frame.function.clone(), *instance);
+        let mut places: BTreeMap<Instance, usize> = BTreeMap::new();
+        for frames in self.stacks(module, path, address, sources).iter() {
+            for (inner, number) in inner(frames, own, &function, of, sources) {
+                places.insert(inner, number);
+            }
+        }
+        if places.is_empty() {
+            return false;
+        }
+        let is_asked = |entry: &str| is_entry(of, entry);
+        for call in module.calls_around(address, is_asked).unwrap_or_default() {
+            let mut frames = module.frames(&at(path, call.address));
+            sources.name_main(&mut frames);
+            for (inner, _) in inner(&frames, own, &function, of, sources) {
+                if let Some(left) = places.get_mut(&inner) {
+                    *left = left.saturating_sub(1);
+                }
+            }
+        }
+        places.values().any(|left| *left > 0)
+    }
+
+    /// The functions at each place of the machine code of the function at an address.
+    fn stacks(
+        &mut self,
+        module: &Module,
+        path: &str,
+        address: u64,
+        sources: &mut Sources,
+    ) -> Rc<Vec<Vec<Frame>>> {
+        let Some((name, pieces)) = module.pieces_around(address) else {
+            return Rc::default();
+        };
+        let read = || {
+            let mut stacks: Vec<Vec<Frame>> = Vec::new();
+            for address in module.places_in(pieces) {
+                let mut frames = module.frames(&at(path, address));
+                sources.name_main(&mut frames);
+                if frames.len() > 1 && stacks.last() != Some(&frames) {
+                    stacks.push(frames);
+                }
+            }
+            Rc::new(stacks)
+        };
+        let known = self.stacks.entry((path.to_owned(), name));
+        Rc::clone(known.or_insert_with(read))
+    }
+}
+
+/// The functions inlined into a function that have places for such calls, with the number of these.
+fn inner(
+    frames: &[Frame],
+    own: &Instance,
+    function: impl Fn(&Frame) -> Function,
+    of: Of<'_>,
+    sources: &mut Sources,
+) -> Vec<(Instance, usize)> {
+    let is_own = |at: &usize| function(&frames[*at]) == own.0 && inlined_at(frames, *at) == own.1;
+    let own = (0..frames.len()).find(is_own).unwrap_or(0);
+    let mut found = Vec::new();
+    for (at, frame) in frames[..own].iter().enumerate() {
+        let constructs = sources.of(&frame.file);
+        let scope = Scope::Function(&frame.user);
+        let number = align::number_of_places(&constructs.all, scope, of);
+        if number > 0 {
+            found.push(((function(frame), inlined_at(frames, at)), number));
+        }
+    }
+    found
+}
+
+fn at(path: &str, offset: u64) -> Code {
+    Code {
+        module: path.to_owned(),
+        offset,
+        symbol: None,
+    }
+}
+
+/// Whether calls are those of an entry.
+fn is_entry(of: Of<'_>, entry: &str) -> bool {
+    match (of.kind, of.name) {
+        (RegionKind::Loop, _) if of.is_head => entry == "omp_get_thread_num",
+        (RegionKind::Lock, Some(name)) => entry.trim_end_matches('_') == name,
+        _ => gnu_entry(of.kind, of.name).is_some_and(|is_asked| is_asked(entry)),
+    }
+}
