@@ -128,7 +128,7 @@ fn has_own_line(kind: RegionKind) -> bool {
 }
 
 /// Whether a region measured as one kind may be a construct of another kind.
-pub(super) fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
+fn may_be(measured: RegionKind, construct: RegionKind) -> bool {
     use RegionKind as K;
     match measured {
         K::Parallel => construct.is_parallel(),

@@ -176,3 +176,89 @@ fn innermost_first<'b>(
         .all(|pair| ran_in(pair[0], pair[1]) && !ran_in(pair[1], pair[0]));
     is_chain.then_some(order)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use profile::model::{Node, Region};
+    use profile::region_kind::{PseudoRegion, RegionKind};
+
+    type Choose = fn(Bodies, &BTreeMap<Function, Vec<usize>>, &Profile, &mut Sources) -> Bodies;
+
+    /// What becomes of the parallel bodies of a function: the constructs that they seem to be, by
+    /// number, each with the node in which it ran.
+    fn found(text: &str, claimed: &[(usize, Option<usize>)], choose: Choose) -> Vec<Option<usize>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.c");
+        std::fs::write(&path, text).unwrap();
+        let file = path.to_string_lossy().into_owned();
+        let function = |number| ("app".to_owned(), format!("f{GNU_BODY}{number}"), 0);
+        let numbers = 0..claimed.len();
+        let region = Region {
+            kind: RegionKind::Parallel,
+            region_type: "parallel".into(),
+            file: file.clone(),
+            begin: [0; 2],
+            end: [0; 2],
+            column: 0,
+            name: None,
+            function: None,
+            directive: None,
+            ordinal: 0,
+            schedule: None,
+            variable: None,
+            num_sections: None,
+            unsplit: None,
+            code: None,
+            near: true,
+        };
+        let node = |(region, (_, parent)): (usize, &(usize, Option<usize>))| Node {
+            parent: *parent,
+            region,
+            within: PseudoRegion::Body,
+            rows: Vec::new(),
+        };
+        let profile = Profile {
+            regions: vec![region; claimed.len()],
+            nodes: claimed.iter().enumerate().map(node).collect(),
+            ..Profile::default()
+        };
+        let regions = numbers.clone().map(|it| (function(it), vec![it])).collect();
+        let bodies = numbers.clone().zip(claimed);
+        let bodies = bodies.map(|(it, (construct, _))| (function(it), (file.clone(), *construct)));
+        let found = choose(
+            bodies.collect(),
+            &regions,
+            &profile,
+            &mut Sources::default(),
+        );
+        let number = |it| found.get(&function(it)).map(|(_, number)| *number);
+        numbers.map(number).collect()
+    }
+
+    const NESTED: &str = "void f(void)\n{\n#pragma omp parallel\n{\n#pragma omp parallel\n\
+        g();\n}\n}\n";
+    const COMBINED: &str = "void f(void)\n{\n#pragma omp parallel\n{\n\
+        #pragma omp target parallel for\nfor (int i = 0; i < 9; i++) g();\n}\n}\n";
+
+    /// Both seem to be the body of the inner construct.
+    #[test]
+    fn bodies_that_ran_in_one_another_are_those_of_constructs_around_each_other() {
+        let chosen = |claimed: &[_]| found(NESTED, claimed, each_its_own);
+        assert_eq!(chosen(&[(1, None), (1, Some(0))]), [Some(0), Some(1)]);
+        // The order of their numbers tells nothing.
+        assert_eq!(chosen(&[(1, None), (1, None)]), [None, None]);
+        assert_eq!(chosen(&[(0, None), (1, Some(0))]), [Some(0), Some(1)]);
+        // There is one construct less around them.
+        let three = chosen(&[(1, None), (1, Some(0)), (1, Some(1))]);
+        assert_eq!(three, [None, Some(0), Some(1)]);
+    }
+
+    /// The body of the region around it may begin with its line.
+    #[test]
+    fn a_part_of_a_combined_construct_is_known_if_the_region_around_it_is() {
+        let chosen = |claimed: &[_]| found(COMBINED, claimed, not_around);
+        assert_eq!(chosen(&[(0, None), (1, Some(0))]), [Some(0), Some(1)]);
+        assert_eq!(chosen(&[(1, None)]), [None]);
+    }
+}

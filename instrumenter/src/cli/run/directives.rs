@@ -3,7 +3,7 @@
 use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
-use super::align::{Found, has_function, is_measured_as, may_be};
+use super::align::{Found, has_function, is_measured_as};
 
 /// The construct whose body begins at a line.
 pub(super) fn of_body(all: &[Descriptor], may_be_more: bool, kind: RegionKind, line: u32) -> Found {
@@ -50,9 +50,7 @@ fn around(all: &[Descriptor], kind: RegionKind, line: u32) -> Found {
     let found = all.iter().enumerate().filter(|(_, one)| holds(one));
     let innermost = found.max_by_key(|(_, one)| (one.begin.first, one.column));
     match innermost {
-        Some((number, one)) if one.kind().is_some_and(|it| may_be(kind, it)) => {
-            Found::Certain(number)
-        }
+        Some((number, one)) if is_measured_as(kind, one) => Found::Certain(number),
         _ => Found::Near,
     }
 }

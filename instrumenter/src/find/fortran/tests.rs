@@ -575,7 +575,7 @@ fn a_main_program_has_its_name() {
     for (text, name) in [
         (
             "module m\nend module\nprogram Walk\nend program\n",
-            Some("Walk"),
+            Some("walk"),
         ),
         ("!$omp barrier\nend\n", None),
         ("#if A\nprogram p\n#else\nprogram q\n#endif\nend\n", None),
