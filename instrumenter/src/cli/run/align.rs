@@ -255,6 +255,13 @@ pub(super) fn number_of_places(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>)
     places.iter().filter(certain).count()
 }
 
+/// The number of calls of a kind that a compiler makes at least for a scope, if it makes no call of
+/// several.
+pub(super) fn least_calls(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
+    let may_lack = scope.may_lack(all, &places(all, scope, of, None));
+    number_of_places(all, scope, of).saturating_sub(usize::from(may_lack))
+}
+
 /// The number of places for critical sections with a name.
 fn named_places(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
     let places = places(all, scope, of, None).into_iter();

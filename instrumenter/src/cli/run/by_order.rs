@@ -12,7 +12,7 @@ use super::align::{self, Call, Found, Of, Scope, UNNAMED};
 use super::bodies;
 use super::directives;
 use super::folding;
-use super::inlined::{Inlined, inlined_at};
+use super::inlined::{Inlined, inlined_at, own_frame};
 use super::machine::gnu_entry;
 use super::module::{Frame, GNU_BODY, Module};
 use super::sections;
@@ -86,25 +86,6 @@ pub(super) fn find_bodies(
         }
     }
     found
-}
-
-/// The number of the frame in which a call is made. Only the outermost function is certain to have
-/// calls of its own. An inlined function has calls if it has constructs.
-fn own_frame(
-    frames: &[Frame],
-    function: impl Fn(&Frame) -> Function,
-    kind: RegionKind,
-    bodies: &Bodies,
-    sources: &mut Sources,
-) -> Option<usize> {
-    let has_calls = |frame: &Frame| {
-        let constructs = sources.of(&frame.file);
-        bodies.contains_key(&function(frame)) || constructs.may_have(kind, &frame.user)
-    };
-    frames
-        .iter()
-        .position(has_calls)
-        .or(frames.len().checked_sub(1))
 }
 
 /// The calls that are not known yet, in groups.
@@ -264,6 +245,12 @@ pub(super) fn find_calls(
             || known.0.get(&function.0).is_some_and(|module| {
                 others.may_be_of_others(module, (&own, first.address), of, sources)
             });
+        let is_of_others = known.0.get(&function.0).is_some_and(|module| {
+            Inlined::may_be_of_those_around(module, (&own, first.address), of, bodies, sources)
+        });
+        if is_of_others {
+            continue;
+        }
         let found = of_group(
             &constructs.all,
             may_be_more,

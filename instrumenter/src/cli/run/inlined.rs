@@ -14,7 +14,7 @@ use super::align::{self, Of, Scope};
 use super::machine::gnu_entry;
 use super::module::{Frame, Module};
 use super::sources::Sources;
-use super::wanted::Function;
+use super::wanted::{Bodies, Function};
 
 /// A function, and where it was inlined: the functions around it, and the lines that call it.
 pub(super) type Instance = (Function, Vec<(String, u32)>);
@@ -25,6 +25,25 @@ pub(super) fn inlined_at(frames: &[Frame], own: usize) -> Vec<(String, u32)> {
     around
         .map(|frame| (frame.function.clone(), frame.line))
         .collect()
+}
+
+/// The number of the frame in which a call is made. Only the outermost function is certain to have
+/// calls of its own. An inlined function has calls if it has constructs.
+pub(super) fn own_frame(
+    frames: &[Frame],
+    function: impl Fn(&Frame) -> Function,
+    kind: RegionKind,
+    bodies: &Bodies,
+    sources: &mut Sources,
+) -> Option<usize> {
+    let has_calls = |frame: &Frame| {
+        let constructs = sources.of(&frame.file);
+        bodies.contains_key(&function(frame)) || constructs.may_have(kind, &frame.user)
+    };
+    frames
+        .iter()
+        .position(has_calls)
+        .or(frames.len().checked_sub(1))
 }
 
 /// The functions at each place of the functions of the machine code that were asked for, by their
@@ -66,6 +85,55 @@ impl Inlined {
             }
         }
         places.values().any(|left| *left > 0)
+    }
+
+    /// Whether calls of a function that was inlined may be those of functions around it, too: one of
+    /// these has fewer calls than its source has places. A compiler makes one call of equal ones at
+    /// the ends of branches, and it may have the place of either.
+    pub(super) fn may_be_of_those_around(
+        module: &Module,
+        (own, address): (&Instance, u64),
+        of: Of<'_>,
+        bodies: &Bodies,
+        sources: &mut Sources,
+    ) -> bool {
+        let (path, _, instance) = &own.0;
+        let function = |frame: &Frame| (path.clone(), frame.function.clone(), *instance);
+        let mut of_call = |address| {
+            let mut frames = module.frames(&at(path, address));
+            sources.name_main(&mut frames);
+            let instance = |at: usize| (function(&frames[at]), inlined_at(&frames, at));
+            let instances: Vec<Instance> = (0..frames.len()).map(instance).collect();
+            let makes = own_frame(&frames, function, of.kind, bodies, sources);
+            (instances, frames, makes)
+        };
+        if own.1.is_empty() || of.is_head || gnu_entry(of.kind, of.name).is_none() {
+            return false;
+        }
+        let is_asked = |entry: &str| is_entry(of, entry);
+        let calls = module.calls_around(address, is_asked).unwrap_or_default();
+        let all: Vec<_> = calls.iter().map(|call| of_call(call.address)).collect();
+        let Some((around, frames, _)) = all.iter().find(|(instances, ..)| instances.contains(own))
+        else {
+            return true;
+        };
+        let own = around.iter().position(|one| one == own).unwrap_or(0);
+        let outer = around.iter().zip(frames).skip(own + 1);
+        let mut lacking = outer.filter(|(instance, frame)| {
+            let body = bodies.get(&instance.0);
+            let file = body.map_or(&frame.file, |(file, _)| file);
+            let constructs = sources.of(file);
+            let scope = match body {
+                Some((_, number)) => Scope::Body(&constructs.all[*number]),
+                None => Scope::Function(&frame.user),
+            };
+            let least = align::least_calls(&constructs.all, scope, of);
+            let is_its = |(of, _, makes): &&(Vec<Instance>, Vec<Frame>, Option<usize>)| {
+                makes.is_some_and(|makes| of[makes] == **instance)
+            };
+            all.iter().filter(is_its).count() < least
+        });
+        lacking.next().is_some()
     }
 
     /// The functions at each place of the machine code of the function at an address.
