@@ -125,10 +125,10 @@ fn of_regions_that_begin_with_one_another() {
     calls_are_of_their_directives("gfortran", &["run/nested_bodies.f90"], 100.0);
 }
 
-/// The main program has the symbol of all main programs.
+/// The main program has the symbol of all main programs. The two barriers inside the workshare are near it.
 #[test]
 fn of_a_main_program_of_fortran() {
-    calls_are_of_their_directives("gfortran", &["run/main_program.f90"], 100.0);
+    none_is_wrong("gfortran", "-O2", "run/main_program.f90", 2);
 }
 
 /// All lines of a branch's code are those of a function that is inlined there: it is compiled all the
@@ -139,8 +139,8 @@ fn of_a_branch_whose_code_is_inlined() {
     calls_are_of_their_directives("clang", &["run/inlined_branch.c"], 100.0);
 }
 
-/// GCC does not say of one of two inlined loops that it is inlined.
+/// GCC does not say of one of two inlined loops, and of what is in it, that it is inlined.
 #[test]
 fn of_a_loop_that_seems_not_to_be_inlined() {
-    none_is_wrong("g++", "-O2", "run/inlined_loops.cpp", 1);
+    none_is_wrong("g++", "-O2", "run/inlined_loops.cpp", 5);
 }

@@ -285,8 +285,12 @@ fn are_in_front_of_ends(
     order: &[usize],
 ) -> bool {
     let mut calls = order.iter().map(|call| calls[*call]).zip(places);
-    calls
-        .all(|(call, place)| call.address == u64::MAX || call.line <= all[place.construct].end.last)
+    calls.all(|(call, place)| {
+        // A barrier at an end may have the line of what follows.
+        place.belongs != Belongs::Itself
+            || call.address == u64::MAX
+            || call.line <= all[place.construct].end.last
+    })
 }
 
 /// The places of calls that are in the order of the source.

@@ -67,7 +67,7 @@ impl Inlined {
         let function = |frame: &Frame| (path.clone(), frame.function.clone(), *instance);
         let mut places: BTreeMap<Instance, usize> = BTreeMap::new();
         for frames in self.stacks(module, path, address, sources).iter() {
-            for (inner, number) in inner(frames, own, &function, of, sources) {
+            for (inner, number) in inner(frames, own, function, of, sources) {
                 places.insert(inner, number);
             }
         }
@@ -78,7 +78,7 @@ impl Inlined {
         for call in module.calls_around(address, is_asked).unwrap_or_default() {
             let mut frames = module.frames(&at(path, call.address));
             sources.name_main(&mut frames);
-            for (inner, _) in inner(&frames, own, &function, of, sources) {
+            for (inner, _) in inner(&frames, own, function, of, sources) {
                 if let Some(left) = places.get_mut(&inner) {
                     *left = left.saturating_sub(1);
                 }
