@@ -315,8 +315,8 @@ pub const ROWS: &[Row] = &[
     Row {
         construct: "the other constructs of a combined `target` or `teams`",
         kinds: &[],
-        gnu: view(Counted::Same, "`parallel`, near its line", &[]),
-        ompt: view(Counted::Same, "each by itself, near its line", &[]),
+        gnu: view(Counted::Same, "`parallel`, with the directive", &[]),
+        ompt: view(Counted::Same, "each by itself, with the directive", &[]),
     },
     Row {
         construct: "`target`, `target update`",
