@@ -1,11 +1,11 @@
-//! The work between atomic updates, and the time that updates take which nobody times.
+//! The time of atomic updates that are passed over.
 //!
 //! Two reads of the clock around an update change how long it takes. While its thread reads the
-//! clock, other threads leave the variable to it. And a processor does other work while it waits
-//! for an update, but not across a read of the clock. So of the updates that are passed over, the
-//! time is known that they and the work between them took together. Now and then the update behind
-//! a timed one is timed as well. The work between those two takes about as long as with the others.
-//! What is left is the time of the updates.
+//! clock, other threads leave the variable to it. And a processor that waits for an update does
+//! other work meanwhile, but not across a read of the clock. So the library does not take the time of
+//! timed updates for that of the others. It knows how long the updates that it passes over and the
+//! work between them took together. Now and then it times two updates in a row, and so the work
+//! between these. What is left is the time of the updates.
 
 use profile::region_kind::RegionKind;
 
@@ -14,13 +14,13 @@ use super::records::{Node, Region};
 use super::sample::Updates;
 use super::thread::Thread;
 
-/// The work between two updates is timed behind one of this many timed updates.
+/// One of this many timed updates is followed by work that is timed.
 const EACH: u64 = 4;
 /// So much work has to be timed before its mean is used.
 const ENOUGH: u64 = 64;
 
 impl Thread {
-    /// Decides whether the work behind this update is timed, which itself was.
+    /// Decides whether the work behind an update that was timed is timed as well.
     pub(super) fn times_work_behind(&'static self, node: &'static Node) -> bool {
         let times = is_update(node) && self.sampler.one_of(EACH);
         if times {

@@ -21,8 +21,8 @@ impl Sum {
     }
 }
 
-/// In a time that is this many times as long as expected, the thread did something else. The rest is
-/// left out.
+/// A time that is more than this many times as long as expected counts as that much: the thread did
+/// something else meanwhile.
 const LONG: u64 = 8;
 
 /// What is known of the updates of a node that were passed over, and of the work between updates.
@@ -70,7 +70,7 @@ pub(crate) struct Sample {
     /// can have taken, summed over the intervals between timed instances.
     pub(super) last: SharedU64,
     pub(super) between: SharedU64,
-    /// Of an atomic update.
+    /// Of atomic updates.
     pub(super) updates: Updates,
     /// How many were timed.
     pub(super) timed: SharedU64,

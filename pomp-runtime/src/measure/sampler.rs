@@ -15,7 +15,7 @@ const ENTRIES: usize = 64;
 /// The work between two updates of a thread that is being timed.
 #[derive(Debug)]
 pub(super) struct BetweenUpdates {
-    /// Behind the next end of an update of this node.
+    /// The node of the update behind which it is timed.
     pub(super) node: SharedRef<Node>,
     /// When it began, in ticks; 0 if it has not begun.
     pub(super) begin: SharedU64,

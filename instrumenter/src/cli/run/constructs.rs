@@ -136,27 +136,30 @@ fn compiled(
         let lines = modules.get(module).and_then(|module| module.lines.as_ref());
         let Some(lines) = lines else { continue };
         let places = lines.find_location_range(0, u64::MAX);
-        let addresses = places.into_iter().flatten().map(|(address, ..)| address);
-        for place in addresses.flat_map(|address| places_at(lines, address)) {
-            if let Some(lines) = compiled.get_mut(&place.0) {
-                lines.insert(place.1);
-            }
+        for (address, ..) in places.into_iter().flatten() {
+            add_lines(lines, address, &mut compiled);
         }
     }
     compiled
 }
 
-/// The lines from which the code at an address was made: its own, and those of the calls of functions
-/// that were inlined. All code of a call may have lines of the function that it calls.
-fn places_at(lines: &Loader, address: u64) -> Vec<(String, u32)> {
-    let mut places = Vec::new();
-    if let Ok(mut frames) = lines.find_frames(address) {
-        while let Ok(Some(frame)) = frames.next() {
-            let place = frame.location.and_then(|it| Some((it.file?, it.line?)));
-            places.extend(place.map(|(file, line)| (file.to_owned(), line)));
+/// Adds the lines from which the code at an address was made to those of their files: its own, and
+/// those of the calls of functions that were inlined. All code of a call may have lines of the
+/// function that it calls.
+fn add_lines(lines: &Loader, address: u64, compiled: &mut Compiled) {
+    let Ok(mut frames) = lines.find_frames(address) else {
+        return;
+    };
+    while let Ok(Some(frame)) = frames.next() {
+        let place = frame
+            .location
+            .and_then(|place| Some((place.file?, place.line?)));
+        if let Some((file, line)) = place
+            && let Some(lines) = compiled.get_mut(file)
+        {
+            lines.insert(line);
         }
     }
-    places
 }
 
 /// Whether the function that makes a call stands for several functions of the source. A function
