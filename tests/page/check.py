@@ -56,7 +56,7 @@ def sums_of_a_metric(page, model, expected, chains, metrics, metric):
     for (chain, thread), cell in expected.items():
         by_chain[chain] += cell[metric]
         by_thread[thread] += cell[metric]
-    told = page.evaluate(SWEEP, metric)
+    told = page.evaluate(SWEEP, [metric, metric in FOLDED])
     holds_what_is_below(metric, told["calls"])
     holds_what_is_below(metric, told["threads"])
     own = collections.Counter()
@@ -74,10 +74,14 @@ def sums_of_a_metric(page, model, expected, chains, metrics, metric):
     assert sum(threads.values()) == metrics[metric], metric
 
 
-# Chooses a metric. Folds the calls, from the last one up, and then opens and folds the threads of the
-# whole program. Tells for each tree all rows with everything open, and for each node what it shows when
-# it and everything below it is folded. In the end both trees are as they were, open.
-SWEEP = """metric => {
+# The metrics for which every node is folded, one of each kind: how a fold sums up does not depend on the
+# metric, and each fold draws the page again.
+FOLDED = {"work", "executions", "counter-misses in L2"}
+
+# Chooses a metric. Folds the calls, from the last one up or only the outermost, and then opens and folds the
+# threads of the whole program. Tells for each tree all rows with everything open, and for each node that was
+# folded what it shows when everything below it is folded, too. In the end both trees are as they were, open.
+SWEEP = """([metric, all]) => {
     const rows = label => [...document.querySelectorAll(`.tree[aria-label="${label}"] .row`)];
     const value = row => Number(row.querySelector('.num').dataset.value);
     const row = (label, node) => rows(label).find(one => one.dataset.node === node);
@@ -86,6 +90,7 @@ SWEEP = """metric => {
     const fold = label => {
         const open = read(label), folded = {};
         const parents = rows(label).filter(one => one.getAttribute('aria-expanded') === 'true').map(one => one.dataset.node);
+        if (!all) parents.length = 1;
         for (const node of parents.reverse()) {
             toggle(label, node);
             folded[node] = value(row(label, node));

@@ -28,7 +28,8 @@ const SECONDS: &str = "300";
 /// A project.
 #[derive(Debug)]
 pub struct Project {
-    name: String,
+    /// Its folder's name.
+    pub name: String,
     sources: Vec<String>,
     warnings: Option<usize>,
 }
