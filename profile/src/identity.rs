@@ -385,22 +385,13 @@ mod tests {
 
     fn region(file: &str, line: u32, function: &str, directive: &str) -> Region {
         Region {
-            kind: RegionKind::Loop,
-            region_type: "for".to_owned(),
             file: file.to_owned(),
             begin: [line, line],
             end: [line + 1, line + 1],
             column: 1,
-            name: None,
             function: Some(function.to_owned()),
             directive: Some(directive.to_owned()),
-            ordinal: 0,
-            schedule: None,
-            variable: None,
-            num_sections: None,
-            unsplit: None,
-            code: None,
-            near: false,
+            ..Region::of_kind(RegionKind::Loop)
         }
     }
 

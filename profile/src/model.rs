@@ -299,6 +299,40 @@ pub struct Region {
 }
 
 impl Region {
+    /// A construct of this kind, of which nothing else is known.
+    ///
+    /// ```
+    /// use profile::{model::Region, region_kind::RegionKind};
+    ///
+    /// let region = Region {
+    ///     file: "a.c".to_owned(),
+    ///     begin: [3, 4],
+    ///     ..Region::of_kind(RegionKind::Critical)
+    /// };
+    /// assert_eq!(region.region_type, "critical");
+    /// ```
+    pub fn of_kind(kind: RegionKind) -> Self {
+        let types = kind.row().region_types;
+        Self {
+            kind,
+            region_type: types.first().copied().unwrap_or_default().to_owned(),
+            file: String::new(),
+            begin: [0; 2],
+            end: [0; 2],
+            column: 0,
+            name: None,
+            function: None,
+            directive: None,
+            ordinal: 0,
+            schedule: None,
+            variable: None,
+            num_sections: None,
+            unsplit: None,
+            code: None,
+            near: false,
+        }
+    }
+
     /// Whether both regions belong to one construct, such as a task's creation and its
     /// executions.
     pub(crate) fn is_of_construct(&self, other: &Self) -> bool {

@@ -213,22 +213,11 @@ mod tests {
     #[test]
     fn two_of_a_kind_on_a_line_are_told_apart_by_column() {
         let region = |line, column| Region {
-            near: false,
-            kind: RegionKind::Loop,
-            region_type: "for".to_owned(),
             file: "a.c".to_owned(),
             begin: [line, line],
             end: [line, line],
             column,
-            name: None,
-            function: None,
-            directive: None,
-            ordinal: 0,
-            schedule: None,
-            variable: None,
-            num_sections: None,
-            unsplit: None,
-            code: None,
+            ..Region::of_kind(RegionKind::Loop)
         };
         let labels = labels(&[region(3, 5), region(3, 40), region(4, 5)]);
         let words: Vec<String> = labels.iter().map(Label::in_words).collect();

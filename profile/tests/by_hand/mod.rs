@@ -8,22 +8,11 @@ pub(crate) const SECOND: u64 = 1_000_000_000;
 /// A run of 100 s with regions of these kinds, and with these threads.
 pub(crate) fn run(kinds: &[RegionKind], threads: &[&[u32]]) -> Profile {
     let region = |&kind: &RegionKind| Region {
-        kind,
-        region_type: kind.row().region_types[0].to_owned(),
         file: "/src/a.c".to_owned(),
         begin: [15, 15],
         end: [18, 18],
-        column: 0,
-        name: None,
         function: Some("f".to_owned()),
-        directive: None,
-        ordinal: 0,
-        schedule: None,
-        variable: None,
-        num_sections: None,
-        unsplit: None,
-        code: None,
-        near: false,
+        ..Region::of_kind(kind)
     };
     Profile {
         schema: SCHEMA.to_owned(),

@@ -291,22 +291,11 @@ impl Simulation {
 
     fn profile(self, duration_ns: u64) -> Profile {
         let region = |&(kind, number): &(RegionKind, usize)| Region {
-            kind,
-            region_type: kind.row().region_types[0].to_owned(),
             file: "a.c".to_owned(),
             begin: [1 + number as u32; 2],
             end: [9 + number as u32; 2],
-            column: 0,
-            name: None,
-            function: None,
-            directive: None,
-            ordinal: 0,
-            schedule: None,
-            variable: None,
-            num_sections: None,
             unsplit: is_unsplit(kind, number).then(|| "it has a clause".to_owned()),
-            code: None,
-            near: false,
+            ..Region::of_kind(kind)
         };
         let node = |(((parent, within), region), rows): (Key, BTreeMap<usize, Row>)| Node {
             parent,

@@ -14,22 +14,11 @@ pub(crate) fn large(regions: usize, threads: u32, chained: bool) -> Profile {
         }
     };
     let region = |index: usize| Region {
-        kind: kind(index),
-        region_type: "parallel".to_owned(),
         file: format!("/home/user/project/src/part{}/file{index}.f90", index % 7),
         begin: [10, 10],
         end: [20, 20],
         column: 1,
-        name: None,
-        function: None,
-        directive: None,
-        ordinal: 0,
-        schedule: None,
-        variable: None,
-        num_sections: None,
-        unsplit: None,
-        code: None,
-        near: false,
+        ..Region::of_kind(kind(index))
     };
     let span = |ns| Span { count: 12_345, ns };
     let row = |thread: u32, scale: u64| {

@@ -195,22 +195,9 @@ mod tests {
         let function = |number| ("app".to_owned(), format!("f{GNU_BODY}{number}"), 0);
         let numbers = 0..claimed.len();
         let region = Region {
-            kind: RegionKind::Parallel,
-            region_type: "parallel".into(),
             file: file.clone(),
-            begin: [0; 2],
-            end: [0; 2],
-            column: 0,
-            name: None,
-            function: None,
-            directive: None,
-            ordinal: 0,
-            schedule: None,
-            variable: None,
-            num_sections: None,
-            unsplit: None,
-            code: None,
             near: true,
+            ..Region::of_kind(RegionKind::Parallel)
         };
         let node = |(region, (_, parent)): (usize, &(usize, Option<usize>))| Node {
             parent: *parent,
