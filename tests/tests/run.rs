@@ -10,6 +10,8 @@ mod equal_code;
 mod program_folder;
 #[path = "run/reductions.rs"]
 mod reductions;
+#[path = "run/small_teams.rs"]
+mod small_teams;
 #[path = "run/starts.rs"]
 mod starts;
 

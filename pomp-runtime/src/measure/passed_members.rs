@@ -55,6 +55,19 @@ pub(crate) fn ends(find: impl FnOnce() -> Option<&'static Region> + Copy) -> boo
     is_passed_over
 }
 
+/// As `ends`, of the part that this thread executes, whatever its region.
+#[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
+pub(crate) fn ends_this() -> bool {
+    ends(|| thread_in_part()?.passed_member.root.get()?.region())
+}
+
+/// The loop that is counted in the part that this thread executes, if that part is passed over.
+#[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
+pub(crate) fn counted_loop() -> Option<&'static Region> {
+    let thread = thread_in_part().filter(|_| state::is_quick())?;
+    thread.passed_member.inner.get()?.region()
+}
+
 /// The current thread, if it executes a part that is passed over.
 #[inline(always)]
 fn thread_in_part() -> Option<&'static Thread> {
@@ -72,11 +85,9 @@ pub(crate) fn passes_over_end_of_loop() -> bool {
     state::is_quick() && region.is_some_and(|region| region.kind == RegionKind::ParallelLoop)
 }
 
-/// A loop begins whose end no call marks. Whether it is passed over, with the part that it is in.
-#[cfg_attr(
-    any(test, not(target_arch = "x86_64")),
-    allow(dead_code, reason = "its users are not built")
-)]
+/// A loop begins that may be counted in a part ([`Region::may_be_counted_in_part`]). Whether it is
+/// passed over, with the part that it is in.
+#[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
 #[inline(always)]
 pub(crate) fn passes_over_loop(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
     thread_in_part().is_some_and(|thread| {
@@ -181,10 +192,20 @@ impl Thread {
         let root = self.passed_member.root.get();
         if let (Some(root), Some(ticks)) = (root, coarse_clock::elapsed(first, last, now()))
             && !self.is_paused()
-            && let Some(sample) = root.sample()
         {
-            root.span(PseudoRegion::Body).ticks.add(ticks);
-            sample.add_long(ticks);
+            root.add_known_body(ticks);
+        }
+    }
+
+    /// The part of a member ends. If it was passed over and then put on the stack, it gets the time
+    /// from then on, as what has happened in it did.
+    #[inline(always)]
+    pub(super) fn add_rest_of_part(&self, frame: &Frame, at: u64) {
+        if frame.is_counted()
+            && !self.is_paused()
+            && let Some(root) = frame.node()
+        {
+            root.add_known_body(pause::between(frame.start(), at.max(frame.start())));
         }
     }
 
@@ -239,6 +260,14 @@ impl Thread {
 }
 
 impl Node {
+    /// Adds time that was measured of a member's part that is passed over.
+    fn add_known_body(&self, ticks: u64) {
+        if let Some(sample) = self.sample() {
+            self.span(PseudoRegion::Body).ticks.add(ticks);
+            sample.add_long(ticks);
+        }
+    }
+
     fn is_below(&self, fork: &'static Node) -> bool {
         self.parent()
             .is_some_and(|parent| std::ptr::eq(parent, fork))

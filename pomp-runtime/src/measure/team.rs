@@ -142,6 +142,7 @@ impl Thread {
         while let Some(candidate) = frame {
             if candidate.is(Role::Member, region) {
                 self.close_above(candidate, at);
+                self.add_rest_of_part(candidate, at);
                 if self.is_told() {
                     collector::phases::phase_ends(candidate);
                 }

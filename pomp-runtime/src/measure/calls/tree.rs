@@ -114,7 +114,7 @@ impl CallTree {
                 self.look_up_or_add(last, key, |node| {
                     node.become_child(parent, region, within);
                     if let (Origin::Member(_), Some(around)) = (parent.place(), parent.region())
-                        && !region.is_known_by_its_head()
+                        && !region.may_be_counted_in_part()
                     {
                         around.hold_others();
                     }

@@ -53,6 +53,7 @@ pub(crate) struct Region {
     tells_barrier: AtomicBool,
     /// Of a parallel region: whether anything else happened in a member's part.
     holds_others: AtomicBool,
+    is_counted_in_part: AtomicBool,
     /// Whether only its begin is reported if an instance is passed over.
     reports_begin_only: AtomicBool,
     /// Whether instances of it may be passed over somewhere.

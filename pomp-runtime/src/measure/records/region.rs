@@ -51,6 +51,20 @@ impl Region {
             && self.descriptor.schedule.is_some()
     }
 
+    /// Whether it is a loop that is passed over with the part of a team that it is in. Its source asks
+    /// [`passes_over_loop`] then.
+    ///
+    /// [`passes_over_loop`]: crate::measure::passed_members::passes_over_loop
+    pub(in crate::measure) fn may_be_counted_in_part(&self) -> bool {
+        self.is_known_by_its_head() || self.is_counted_in_part.load(Ordering::Relaxed)
+    }
+
+    /// From now on it may be counted in parts.
+    #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
+    pub(crate) fn set_counted_in_part(&self) {
+        self.is_counted_in_part.store(true, Ordering::Relaxed);
+    }
+
     /// Of a parallel region: whether anything else happened in a member's part.
     #[inline(always)]
     pub(in crate::measure) fn holds_others(&self) -> bool {
@@ -319,6 +333,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         part: SharedRef::none(),
         tells_barrier: AtomicBool::new(false),
         holds_others: AtomicBool::new(false),
+        is_counted_in_part: AtomicBool::new(false),
         reports_begin_only: AtomicBool::new(false),
         is_sampled: AtomicBool::new(false),
         has_coarse_times: AtomicBool::new(false),

@@ -17,13 +17,15 @@ use super::places::{region, region_or_unknown};
 use super::stated;
 use super::tasks;
 use super::tell::{
-    Address, MEMBER, PUT_OFF, PutOff, Wait, catch_up, open, tell, tell_at, tell_open,
+    Address, MEMBER, PUT_OFF, PutOff, Wait, catch_up, may_pass_over, open, tell, tell_at, tell_open,
 };
 use crate::measure::clock::now;
 use crate::measure::handed_out;
+use crate::measure::passed_members;
+use crate::measure::passed_teams;
 use crate::measure::records::Region;
-use crate::measure::records::Team;
 use crate::measure::records::frame::Role;
+use crate::measure::records::team::TeamHandle;
 use crate::measure::thread::Thread;
 use profile::event::Event;
 
@@ -96,17 +98,37 @@ unsafe extern "C" fn parallel_begin(
         return tell_at(RegionKind::Teams, address, &[Event::TeamsEnter]);
     }
     let region = region((RegionKind::Parallel, 0), address.addr());
-    let team = event_of(
-        |_| region,
-        |thread, region| {
-            catch_up(thread);
-            thread.fork(region, now)
-        },
-    );
+    // Chunks are recorded at the frames of members, which have to exist.
+    let may_pass = !handed_out::is_on();
+    let at_once = match may_pass && may_pass_over() {
+        true => passed_teams::fork(region),
+        false => None,
+    };
+    let team = at_once.map(Some).or_else(|| {
+        event_of(
+            |_| region,
+            |thread, region| {
+                catch_up(thread);
+                match may_pass {
+                    true => thread.fork_for_handle(region, now),
+                    false => thread.fork(region, now).map(TeamHandle::Team),
+                }
+            },
+        )
+    });
     if let Some(team) = team.flatten() {
         // SAFETY: as above.
-        unsafe { *parallel = std::ptr::from_ref(team).expose_provenance() as u64 };
+        unsafe { *parallel = team.into_pointer().expose_provenance() as u64 };
     }
+}
+
+/// The handle of a team that `parallel_begin` has kept.
+///
+/// # Safety
+/// The runtime gives the place.
+unsafe fn team_of(parallel: Data) -> Option<TeamHandle> {
+    // SAFETY: as the caller promises; the place has the handle, or 0.
+    unsafe { TeamHandle::of_pointer(std::ptr::with_exposed_provenance(*parallel as usize)) }
 }
 
 unsafe extern "C" fn parallel_end(parallel: Data, _task: Data, flags: c_int, _address: Address) {
@@ -114,7 +136,13 @@ unsafe extern "C" fn parallel_end(parallel: Data, _task: Data, flags: c_int, _ad
         return tell_open(RegionKind::Teams, &[Event::TeamsExit]);
     }
     // SAFETY: the runtime gives the place that we filled.
-    if unsafe { *parallel } == 0 {
+    let Some(team) = (unsafe { team_of(parallel) }) else {
+        return;
+    };
+    if let TeamHandle::PassedOver(fork) = team
+        && may_pass_over()
+        && passed_teams::join(fork.region())
+    {
         return;
     }
     event_of(
@@ -150,10 +178,9 @@ unsafe extern "C" fn implicit_task(
     // SAFETY: the runtime gives the places, of which we filled the first with the team or 0.
     let team = unsafe {
         *task = 0;
-        let team = std::ptr::with_exposed_provenance::<Team>(*parallel as usize);
-        team.as_ref()
+        team_of(parallel)
     };
-    let Some(team): Option<&'static Team> = team else {
+    let Some(team) = team else {
         return;
     };
     // SAFETY: as above.
@@ -162,14 +189,27 @@ unsafe extern "C" fn implicit_task(
     if size > WIDEST.load(Ordering::Relaxed) {
         WIDEST.fetch_max(size, Ordering::Relaxed);
     }
-    thread_event(|thread| {
-        thread.begin_member(team, index, || size, now);
-    });
+    match team {
+        TeamHandle::Team(team) => {
+            thread_event(|thread| {
+                thread.begin_member(team, index, || size, now);
+            });
+        }
+        TeamHandle::PassedOver(fork) => {
+            if !passed_members::begins(fork, || index, || size) {
+                thread_event(|thread| thread.begins_another_part(fork, index, size));
+            }
+        }
+    }
 }
 
 /// The part of a member ends. If the runtime had it wait before, that wait belongs to the barrier
 /// behind all parts.
 fn end_member() {
+    if passed_members::ends_this() {
+        PUT_OFF.set(None);
+        return;
+    }
     event_of(
         |thread| open(thread, |role, _| matches!(role, Role::Member | Role::Fork)),
         |thread, region| {
@@ -436,11 +476,21 @@ fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event], exi
     if begins {
         IS_NOTED.set(stated::noted().reports(kind));
         let region = region_or_unknown((kind, 0), address.addr());
+        let is_loop = kind == RegionKind::Loop;
+        if is_loop && may_pass_over() && passed_members::passes_over_loop(|| region) {
+            return;
+        }
         tell(region, events);
         if handed_out::is_on() {
-            chunks::begun(region.filter(|_| kind == RegionKind::Loop));
+            chunks::begun(region.filter(|_| is_loop));
         }
         return;
+    }
+    if kind == RegionKind::Loop
+        && may_pass_over()
+        && let Some(region) = passed_members::counted_loop()
+    {
+        return put_off(region, exit, now());
     }
     event_of(
         |thread| open(thread, |role, of| role.is_construct() && of == kind),
@@ -450,15 +500,19 @@ fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event], exi
             if handed_out::is_on() && kind == RegionKind::Loop {
                 thread.end_chunks(at);
             }
-            let is_noted = IS_NOTED.get();
-            PUT_OFF.set(Some(PutOff {
-                construct: Some((region, exit)),
-                at,
-                is_noted,
-                wait: Wait::None,
-            }));
+            put_off(region, exit, at);
         },
     );
+}
+
+/// Puts off the end of a worksharing construct, which is reached now.
+fn put_off(region: &'static Region, exit: Event, at: u64) {
+    PUT_OFF.set(Some(PutOff {
+        construct: Some((region, exit)),
+        at,
+        is_noted: IS_NOTED.get(),
+        wait: Wait::None,
+    }));
 }
 
 unsafe extern "C" fn masked(endpoint: c_int, _parallel: Data, _task: Data, address: Address) {

@@ -292,9 +292,11 @@ fn read(
             region: SharedRef::none(),
             known,
         })?;
-        place
-            .region
-            .set(descriptor(what, caller).and_then(register));
+        let region = descriptor(what, caller).and_then(register);
+        if let Some(region) = region.filter(|_| what.0 == RegionKind::Loop) {
+            region.set_counted_in_part();
+        }
+        place.region.set(region);
         book.enter((address, what), place, &TABLE);
         Some(place)
     })

@@ -1,0 +1,67 @@
+//! Small parallel regions that are executed often: their members are passed over, and counted.
+
+use profile::model::Profile;
+use profile::region_kind::RegionKind as K;
+use tests::invariants;
+
+use super::{COMPILERS, ProgramFolder, visits};
+
+const TIMES: u64 = 6_000;
+const SELDOM: u64 = TIMES / 2_000;
+
+/// What each thread of a team executes, and how often: the kind and the line of the construct.
+const VISITS: &[(K, u32, u64)] = &[
+    (K::Parallel, 12, TIMES),
+    (K::ParallelLoop, 18, TIMES),
+    (K::ParallelLoop, 26, TIMES),
+    (K::Parallel, 34, TIMES),
+    (K::Parallel, 44, TIMES),
+    (K::Parallel, 57, TIMES),
+    (K::Critical, 63, SELDOM),
+    (K::Parallel, 71, TIMES),
+];
+
+/// Loops of which only LLVM's runtime tells the place.
+const LOOPS: &[(K, u32, u64)] = &[
+    (K::Loop, 36, TIMES),
+    (K::Loop, 46, TIMES),
+    (K::Loop, 49, TIMES),
+    (K::Loop, 59, TIMES),
+];
+
+#[test]
+fn members_of_small_teams_are_counted() {
+    let folder = ProgramFolder::new();
+    for compiler in COMPILERS {
+        folder.build(compiler, "run/small_teams.c", &["-O2", "-g"], "app");
+        let loops = if compiler == "clang" { LOOPS } else { &[] };
+        for (threads, policy) in [(1, "active"), (2, "active"), (3, "passive")] {
+            let number = threads.to_string();
+            let settings = [("OMP_NUM_THREADS", &*number), ("OMP_WAIT_POLICY", policy)];
+            folder.runs_the_same(&["./app"], &settings);
+            let profile = folder.profile("app");
+            let case = format!("{compiler}, {threads} threads");
+            for (kind, line, of_each) in VISITS.iter().chain(loops) {
+                let all = visits(&profile, *kind, *line);
+                assert_eq!(all, of_each * threads, "{case}: line {line}");
+            }
+            // One thread alone is no active team, so that the team in it gets two threads.
+            let inner = visits(&profile, K::Parallel, 74);
+            assert_eq!(inner, SELDOM * threads.max(2), "{case}: the inner team");
+            let contradictions = invariants::contradictions(&profile);
+            assert_eq!(contradictions, Vec::<String>::new(), "{case}");
+            // With more threads it depends on the machine whether regions are short enough.
+            for line in [12, 18, 26] {
+                let is_or_may_be = is_passed_over(&profile, line) || threads > 1;
+                assert!(is_or_may_be, "{case}: line {line}");
+            }
+        }
+    }
+}
+
+fn is_passed_over(profile: &Profile, line: u32) -> bool {
+    profile.nodes.iter().any(|node| {
+        let is_it = profile.regions[node.region].begin[0] == line;
+        is_it && node.rows.iter().any(|row| row.estimate().is_some())
+    })
+}
