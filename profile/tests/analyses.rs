@@ -497,21 +497,26 @@ fn waits_that_work_does_not_explain_are_not_blamed_on_it() {
     assert!(sentence(&enough).contains("schedule(static,CHUNK)"));
 }
 
-/// One thread takes this many seconds to create a task, the other one executes it.
-fn tasks(creation: u64, work: u64) -> Profile {
+/// One thread takes this many seconds to create so many tasks, the other one executes them.
+fn tasks(number: u64, creation: u64, work: u64) -> Profile {
+    let all = |ns| Span {
+        count: number,
+        ns: ns * SECOND,
+    };
     let mut profile = run(&[Kind::Parallel, Kind::Task, Kind::TaskExec], THREADS);
     let team = |thread| row(thread, &[(Main, 80), (Body, 80)]);
     profile.nodes = vec![
         node(None, 0, Body, vec![row(0, &[(Seq, 80)]), team(1), team(2)]),
-        node(Some(0), 1, Body, vec![row(1, &[(Main, creation)])]),
-        node(Some(0), 2, Ibarr, vec![row(2, &[(Main, work)])]),
+        node(Some(0), 1, Body, vec![Row::of(1).with(Main, all(creation))]),
+        node(Some(0), 2, Ibarr, vec![Row::of(2).with(Main, all(work))]),
     ];
     profile
 }
 
 #[test]
 fn tasks_are_too_small_if_their_creation_takes_more_than_half_their_work() {
-    let profile = tasks(30, 50);
+    const MANY: u64 = 10_000_000;
+    let profile = tasks(MANY, 30, 50);
     let report = Report::new(&profile);
     let small = report
         .properties
@@ -527,14 +532,16 @@ fn tasks_are_too_small_if_their_creation_takes_more_than_half_their_work() {
         "{}",
         report.summary.headline
     );
-    let profile = tasks(24, 50);
-    let report = Report::new(&profile);
-    assert!(
-        report
-            .properties
-            .iter()
-            .all(|p| p.row.name != "TasksTooSmall")
-    );
+    // Nor is a task of a hundred microseconds too small, however long its creation seems to take.
+    for profile in [tasks(MANY, 24, 50), tasks(MANY / 20, 45, 50)] {
+        let report = Report::new(&profile);
+        assert!(
+            report
+                .properties
+                .iter()
+                .all(|p| p.row.name != "TasksTooSmall")
+        );
+    }
 }
 
 #[test]

@@ -498,6 +498,14 @@ fn the_tasks_of_a_taskloop_are_told_from_the_waits_around_it() {
     assert_eq!(uneven, [(CauseKind::TooFewTasks, Some(2), 15)]);
     let fine = found(&single_with_taskloop(10_000_000, 1, 1));
     assert_eq!(fine, [(CauseKind::SmallTasks, Some(2), 39)]);
+    let remedy = |directive: &str| {
+        let mut profile = single_with_taskloop(10_000_000, 1, 1);
+        profile.regions[2].directive = Some(directive.to_owned());
+        causes(&profile).remove(0).remedy
+    };
+    assert!(remedy("omp taskloop").contains("a grainsize"));
+    assert!(remedy("OMP TASKLOOP GRAINSIZE(4)").contains("a larger grainsize"));
+    assert!(remedy("omp taskloop num_tasks(99999)").contains("fewer tasks (num_tasks)"));
 }
 
 #[test]

@@ -14,6 +14,10 @@ const TOO_MUCH: f64 = 0.5;
 /// takes to hand it out. LLVM's runtime takes 600 ns for a task that another thread created.
 const HANDED_OUT_NS: u64 = 1500;
 
+/// A task that works for so many nanoseconds is never too small: both runtimes create one in a few
+/// microseconds, also where threads queue for that. If it took longer, the thread had no processor.
+const LARGE_NS: u64 = 100_000;
+
 /// The tasks of one construct, all threads together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grain {
@@ -37,6 +41,9 @@ impl Grain {
     /// Whether the tasks are too small to be worth creating.
     #[must_use]
     pub fn is_too_small(&self) -> bool {
+        if self.mean_work_ns() >= LARGE_NS {
+            return false;
+        }
         self.creation_ns as f64 > TOO_MUCH * self.work_ns as f64
             || self.waits_are_handing_out() && self.cost_ns() > self.work_ns
     }

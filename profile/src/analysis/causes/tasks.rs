@@ -4,7 +4,28 @@ use super::ledger::Ledger;
 use super::{Cause, Facts, Kind, Place};
 use crate::analysis::remedy::tasks_while_waiting;
 use crate::analysis::words::{count, time};
+use crate::model::Region;
 use crate::region_kind::RegionKind;
+
+/// How tasks of a construct become larger.
+fn larger_tasks(region: &Region) -> &'static str {
+    let has = |clause: &str| {
+        let directive = region.directive.as_deref().unwrap_or_default();
+        directive.to_ascii_lowercase().contains(clause)
+    };
+    match region.kind {
+        RegionKind::Taskloop if has("grainsize") => {
+            "Give the loop a larger grainsize, so that each task has more to do."
+        }
+        RegionKind::Taskloop if has("num_tasks") => {
+            "Have the loop make fewer tasks (num_tasks), so that each one has more to do."
+        }
+        RegionKind::Taskloop => "Give the loop a grainsize, so that each task has more to do.",
+        _ => {
+            "Create fewer and larger ones: below some size call the work directly, without a task."
+        }
+    }
+}
 
 /// One cause for all constructs whose tasks are too small.
 pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
@@ -40,12 +61,7 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     if worst.waits_are_handing_out() && worst.waiting_ns > worst.creation_ns {
         what += &format!(" and {} to hand out", time(worst.mean_waiting_ns()));
     }
-    let remedy = match facts.profile.regions[worst.region].kind {
-        RegionKind::Taskloop => "Give the loop a grainsize, so that each task has more to do.",
-        _ => {
-            "Create fewer and larger ones: below some size call the work directly, without a task."
-        }
-    };
+    let remedy = larger_tasks(&facts.profile.regions[worst.region]);
     let cause = facts.cause(Kind::SmallTasks, place, &taken);
     let cause = cause.showing(&[
         ("tasks", tasks),
