@@ -6,10 +6,10 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use tests::generate::Dialect;
 use tests::generate::comparison::{Language, Verdict, compare};
+use tests::processors;
 use tests::toolchain::Compiler;
 
 const LEVELS: [&str; 3] = ["-O0", "-O2", "-O3"];
@@ -95,22 +95,11 @@ fn main() -> ExitCode {
         eprintln!("{}: {error}", folder.display());
         return ExitCode::from(2);
     }
-    let (next, tally) = (AtomicU64::new(first), Mutex::new(Tally::default()));
-    std::thread::scope(|scope| {
-        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= first + count {
-                        return;
-                    }
-                    if let Err(message) = program(seed, folder, &tally) {
-                        eprintln!("seed {seed}: {message}");
-                        return;
-                    }
-                }
-            });
+    let tally = Mutex::new(Tally::default());
+    let seeds: Vec<u64> = (first..first + count).collect();
+    processors::for_each(&seeds, |&seed| {
+        if let Err(message) = program(seed, folder, &tally) {
+            eprintln!("seed {seed}: {message}");
         }
     });
     let tally = tally

@@ -54,6 +54,7 @@ pub mod invariants;
 #[allow(unsafe_code)]
 pub mod memory;
 pub mod outside;
+pub mod processors;
 pub mod project;
 pub mod random;
 pub mod refused;

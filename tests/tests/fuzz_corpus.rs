@@ -3,20 +3,24 @@
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking.
 
+use std::path::PathBuf;
+
 use tests::fuzz::{self, TARGETS, pool};
+use tests::processors;
 
 fn replay(name: &str) {
     let target = fuzz::target(name).unwrap();
     let kept = pool::kept(target);
     assert!(!kept.is_empty(), "{name} has no inputs");
-    for path in kept {
-        let bytes = std::fs::read(&path).unwrap();
+    let check = |path: &PathBuf| {
+        let bytes = std::fs::read(path).unwrap();
         for variant in 0..target.variants {
             // The test's output names the input that did not pass.
             println!("{} {variant}", path.display());
             (target.check)(&bytes, variant);
         }
-    }
+    };
+    processors::for_each(&kept, check);
 }
 
 #[test]

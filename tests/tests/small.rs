@@ -13,6 +13,7 @@ use instrumenter::list::{FileListing, listing, write_text};
 use instrumenter::verify::verify;
 use instrumenter::{Options, Source, instrument};
 use tests::fixture::Fixture;
+use tests::processors;
 use tests::toolchain::{Compiler, romp_bin_dir};
 
 #[test]
@@ -44,17 +45,20 @@ fn list(fixture: &Fixture) -> FileListing {
 #[test]
 fn every_input_compiles_as_it_does_without() {
     let bin = romp_bin_dir().unwrap();
-    let mut failures = Vec::new();
-    for fixture in Fixture::all_in("small").unwrap() {
-        for name in &fixture.header.compilers {
-            let name = match (fixture.path.extension().unwrap() == "cpp", name.as_str()) {
+    let differences = |fixture: &Fixture| -> Vec<String> {
+        let names = fixture.header.compilers.iter().map(|name| {
+            match (fixture.path.extension().unwrap() == "cpp", name.as_str()) {
                 (true, "gcc") => "g++",
                 (true, "clang") => "clang++",
                 (_, name) => name,
-            };
-            failures.extend(difference(&fixture, &Compiler::find(name).unwrap(), &bin));
-        }
-    }
+            }
+        });
+        names
+            .filter_map(|name| difference(fixture, &Compiler::find(name).unwrap(), &bin))
+            .collect()
+    };
+    let fixtures = Fixture::all_in("small").unwrap();
+    let failures = processors::for_each(&fixtures, differences).concat();
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 

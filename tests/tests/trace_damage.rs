@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use tests::fuzz::{pool, trace as fuzz};
+use tests::processors;
 use tests::toolchain::romp_bin_dir;
 use trace::check::check;
 use trace::layout::SLOT_BYTES;
@@ -65,7 +66,8 @@ fn a_byte_that_was_changed_takes_no_memory_and_makes_nothing_complete_that_is_no
     let smallest = files.iter().filter(|file| file.extension().is_none());
     let smallest = smallest.min_by_key(|file| file.metadata().unwrap().len());
     let packed = std::fs::read(smallest.unwrap()).unwrap();
-    for at in 0..packed.len() {
+    let places: Vec<usize> = (0..packed.len()).collect();
+    processors::for_each(&places, |&at| {
         for change in [0x01, 0xff] {
             let mut changed = packed.clone();
             changed[at] ^= change;
@@ -74,7 +76,7 @@ fn a_byte_that_was_changed_takes_no_memory_and_makes_nothing_complete_that_is_no
                 fuzz::traces(&changed, variant);
             }
         }
-    }
+    });
 }
 
 #[test]

@@ -9,6 +9,7 @@ use instrumenter::api::Api;
 use instrumenter::source::UndefinedMacros;
 use instrumenter::{Options, Source};
 use tests::fuzz::sources::instrumented_and_checked;
+use tests::processors;
 
 const SOURCES: &[&str] = &["c", "cpp", "f", "f90", "F", "F90"];
 
@@ -35,12 +36,12 @@ fn every_fixture_is_verified_with_chunks_and_for_each_interface() {
         let has = |path: &PathBuf| path.extension().is_some_and(|e| e == extension);
         assert!(all.iter().any(has), "no fixture is a .{extension}");
     }
-    for path in all {
+    processors::for_each(&all, |path| {
         let source = Source {
             name: path.display().to_string(),
-            language: Source::language_of(&path),
-            text: std::fs::read(&path).unwrap(),
-            layout: Source::layout_of(&path),
+            language: Source::language_of(path),
+            text: std::fs::read(path).unwrap(),
+            layout: Source::layout_of(path),
             undefined: UndefinedMacros::new(),
         };
         for (chunks, api) in [
@@ -58,5 +59,5 @@ fn every_fixture_is_verified_with_chunks_and_for_each_interface() {
             println!("{}: {options:?}", source.name);
             instrumented_and_checked(&source, &options);
         }
-    }
+    });
 }

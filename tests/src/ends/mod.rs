@@ -9,12 +9,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
 
 use crate::Outcome;
 use crate::fixture::fixtures;
+use crate::processors;
 use crate::toolchain::{Compiler, romp_bin_dir};
 use conditions::Condition;
 use ways::Way;
@@ -103,27 +103,19 @@ pub fn compare_all(
             }));
         }
     }
-    let next = AtomicUsize::new(0);
-    let work = || -> Outcome<Summary> {
+    let compared = processors::for_each(&cases, |case| {
         let mut summary = Summary::default();
-        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            case.compare(&mut summary)?;
-        }
-        Ok(summary)
-    };
-    let number = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..number).map(|_| scope.spawn(work)).collect();
-        let mut all = Summary::default();
-        for thread in threads {
-            let part = thread.join().map_err(|_| "a thread panicked")??;
-            all.compared += part.compared;
-            all.impossible.extend(part.impossible);
-            all.hanging.extend(part.hanging);
-            all.failures.extend(part.failures);
-        }
-        Ok(all)
-    })
+        case.compare(&mut summary).map(|()| summary)
+    });
+    let mut all = Summary::default();
+    for part in compared {
+        let part = part?;
+        all.compared += part.compared;
+        all.impossible.extend(part.impossible);
+        all.hanging.extend(part.hanging);
+        all.failures.extend(part.failures);
+    }
+    Ok(all)
 }
 
 impl Programs {
