@@ -153,7 +153,7 @@ fn sites(source: &Profile, outside: &Profile) -> Sites {
         truth.entry(identity(region)).or_default();
     }
     let counted = executions(outside, |region| {
-        region.directive.is_some() && !is_part_of_combined(region)
+        region.directive.is_some() && !is_part_of_another(region)
     });
     let mut sites = Sites::default();
     for region in outside.regions.iter().filter(|region| is_call(region)) {
@@ -162,7 +162,7 @@ fn sites(source: &Profile, outside: &Profile) -> Sites {
             sites.near.push(said);
             continue;
         }
-        if is_part_of_combined(region) {
+        if is_part_of_another(region) {
             let own = identity(region);
             let was_executed = truth
                 .iter()
@@ -237,14 +237,15 @@ fn is_many(region: &Region) -> bool {
     matches!(region.kind, K::Ordered | K::Barrier)
 }
 
-/// Whether a region is one of the constructs of a combined `target` or `teams`. In the source these are
-/// one region with another number of executions.
-fn is_part_of_combined(region: &Region) -> bool {
+/// Whether a region is one of the constructs of a combined `target` or `teams`, or the `flush` of an
+/// `atomic`. In the source these are one region with another number of executions.
+fn is_part_of_another(region: &Region) -> bool {
     let directive = region.directive.as_deref().unwrap_or_default();
-    let mut words = directive.split_whitespace();
-    let is_combined = words
-        .nth(1)
-        .is_some_and(|word| matches!(word, "target" | "teams"));
+    let word = directive.split_whitespace().nth(1);
+    if region.kind == K::Flush {
+        return word == Some("atomic");
+    }
+    let is_combined = word.is_some_and(|word| matches!(word, "target" | "teams"));
     is_combined
         && matches!(
             region.kind,

@@ -8,6 +8,7 @@
 //! with the same number.
 
 mod clauses;
+mod scope;
 
 use std::collections::BTreeSet;
 
@@ -15,19 +16,14 @@ use profile::descriptor::Descriptor;
 use profile::event::Event;
 use profile::region_kind::RegionKind;
 
-use clauses::{copies_in_and_out, dependence, has, is_named, is_static, reduces_by_own_operator};
+pub(super) use scope::{Scope, body_around, is_same};
+
+use clauses::{
+    copies_in_and_out, dependence, flushes, has, is_named, is_static, reduces_by_own_operator,
+};
 
 /// Begin of the name of a critical section of which only a number is known.
 pub(super) const UNNAMED: char = '?';
-
-/// A part of the source from which one function of the machine code was made.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Scope<'a> {
-    /// The body of this construct.
-    Body(&'a Descriptor),
-    /// A function of the user's, by its name.
-    Function(&'a str),
-}
 
 /// The construct of a call, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,8 +150,9 @@ pub(super) fn is_measured_as(measured: RegionKind, construct: &Descriptor) -> bo
         .is_some_and(|it| may_be(measured, it) || is_part(measured, construct))
 }
 
-/// Whether a region measured as one kind may be one of the constructs of a combined `target` or
-/// `teams`. In the source these are one with it.
+/// Whether a region measured as one kind may be a part of a construct that is one region in the
+/// source: one of the constructs of a combined `target` or `teams`, or the `flush` of an `atomic` with
+/// a memory order.
 pub(super) fn is_part(measured: RegionKind, construct: &Descriptor) -> bool {
     use RegionKind as K;
     let words: &[&str] = match measured {
@@ -163,6 +160,7 @@ pub(super) fn is_part(measured: RegionKind, construct: &Descriptor) -> bool {
         K::Loop => &["for", "do", "loop"],
         K::Distribute => &["distribute"],
         K::Teams => &["teams"],
+        K::Flush => return flushes(construct),
         _ => return false,
     };
     let kind = construct.kind();
@@ -427,7 +425,9 @@ fn place(
         RegionKind::Ordered => of.name == dependence(construct),
         _ => name.is_none_or(|name| construct.name.as_deref() == name),
     };
-    let is_scheduled = kind != RegionKind::Loop || is_static(construct) == of.is_head;
+    // A loop with `scan` is done in two loops, of which the runtime begins one.
+    let is_scanned = has(construct, "inscan") && shares_its_body(construct, scope);
+    let is_scheduled = kind != RegionKind::Loop || is_static(construct) == of.is_head || is_scanned;
     let is_of_team = it != RegionKind::GenericLoop || scope.binds_to_team(construct);
     let is_in_reach = !has_function(it) || !is_called_inside(kind) || scope.is_body(construct);
     let is_its = may_be(kind, it) && is_named && is_scheduled && is_of_team && is_in_reach;
@@ -440,13 +440,29 @@ fn place(
             ..CallSite::at_begin(all, number, Belongs::Within)
         });
     }
-    let waits = kind == RegionKind::Barrier && waits_in_a_barrier(it, construct) && is_of_team;
+    let waits =
+        waits_in_a_barrier(it, construct) && is_of_team || shares_its_body(construct, scope);
+    let waits = waits && kind == RegionKind::Barrier;
     waits.then_some(CallSite {
         construct: number,
         at: (construct.end.last, u32::MAX),
         lines: [construct.begin.first, construct.end.last],
         belongs: Belongs::Waits,
     })
+}
+
+/// Whether a scope is the body of a parallel region whose whole work this construct shares. Directives in
+/// it may not wait for the team, so all barriers there are the construct's own: between the assignments of
+/// a `workshare`, between the parts of a loop with `scan`, and for copies of variables.
+fn shares_its_body(construct: &Descriptor, scope: Scope<'_>) -> bool {
+    use RegionKind as K;
+    let shares = |kind| {
+        matches!(
+            kind,
+            K::ParallelLoop | K::ParallelSections | K::ParallelWorkshare
+        )
+    };
+    scope.is_body(construct) && construct.kind().is_some_and(shares)
 }
 
 /// Whether calls measured as a kind may belong to a construct.
@@ -478,6 +494,9 @@ fn holds_calls(construct: &Descriptor, kind: RegionKind, of: Of<'_>) -> bool {
 /// variables, before one of them changes the variable: at the end of a loop, or in the region.
 fn begins_in_a_barrier(construct: &Descriptor, scope: Scope<'_>) -> bool {
     use RegionKind as K;
+    if shares_its_body(construct, scope) {
+        return false;
+    }
     let is_its = construct.kind().is_some_and(|kind| match kind {
         K::Loop | K::GenericLoop | K::Sections | K::Scope => true,
         kind => kind.is_parallel() && scope.is_body(construct),
@@ -501,78 +520,6 @@ fn waits_in_a_barrier(kind: RegionKind, construct: &Descriptor) -> bool {
         RegionKind::GenericLoop => true,
         kind => Event::behind_barrier(kind).is_some(),
     }
-}
-
-impl<'a> Scope<'a> {
-    /// Whether a `loop` is one of the team's, and not of a single thread.
-    fn binds_to_team(self, generic: &Descriptor) -> bool {
-        let is_in_team = matches!(self, Self::Body(body) if has(body, "parallel"));
-        has(generic, "parallel") || is_in_team && !has(generic, "bind")
-    }
-
-    /// The user's function that it is a part of.
-    pub(super) fn function(self) -> Option<&'a str> {
-        match self {
-            Self::Body(body) => body.function.as_deref(),
-            Self::Function(name) => Some(name),
-        }
-    }
-
-    /// Whether it is the body of this construct.
-    fn is_body(self, construct: &Descriptor) -> bool {
-        matches!(self, Self::Body(body) if std::ptr::eq(body, construct))
-    }
-
-    /// Whether the last of these places may be without a call: GNU's compilers leave out the barrier
-    /// of a construct with which a parallel region ends.
-    fn may_lack(self, all: &[Descriptor], places: &[CallSite]) -> bool {
-        let (Self::Body(body), Some(last)) = (self, places.last()) else {
-            return false;
-        };
-        let end = all[last.construct].end.last;
-        last.belongs == Belongs::Waits
-            && body.kind().is_some_and(RegionKind::is_parallel)
-            && (end..=end + 1).contains(&body.end.last)
-    }
-
-    /// Whether a construct is in the scope, and not in a function inside the scope.
-    fn holds(self, all: &[Descriptor], number: usize) -> bool {
-        let construct = &all[number];
-        let innermost = body_around(all, number).map(|number| &all[number]);
-        match self {
-            Self::Body(body) => {
-                // A combined construct is inside its own body.
-                std::ptr::eq(body, construct)
-                    || innermost.is_some_and(|innermost| std::ptr::eq(innermost, body))
-            }
-            Self::Function(name) => {
-                innermost.is_none()
-                    && construct
-                        .function
-                        .as_deref()
-                        .is_some_and(|own| is_same(own, name))
-            }
-        }
-    }
-}
-
-/// The innermost construct around another one that becomes a function of its own. Of the constructs of
-/// a combined directive, the outer ones come first.
-pub(super) fn body_around(all: &[Descriptor], number: usize) -> Option<usize> {
-    let construct = &all[number];
-    let place = |of: usize| (all[of].begin.first, all[of].column, of);
-    let bodies = (0..all.len()).filter(|other| {
-        all[*other].kind().is_some_and(has_function)
-            && place(*other) < place(number)
-            && construct.end.last <= all[*other].end.last
-    });
-    bodies.max_by_key(|other| place(*other))
-}
-
-/// Whether two names belong to one function. Either of them may lack the names of its scopes.
-pub(super) fn is_same(one: &str, other: &str) -> bool {
-    let last = |name: &str| name.rsplit("::").next().map(str::to_ascii_lowercase);
-    last(one) == last(other)
 }
 
 #[cfg(test)]

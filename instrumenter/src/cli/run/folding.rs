@@ -10,6 +10,10 @@ use trace::layout::Meaning;
 
 /// Changes the tree according to the meanings of its regions.
 pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
+    // First, so that a barrier below such a region is found in the construct that it belongs to.
+    remove_parts(&mut profile.nodes, |node, _| {
+        meanings[node.region] == Meaning::Nothing
+    });
     let identities = identities(&profile.regions);
     let is_in_own = |node: &Node, parent: &Node| {
         meanings[node.region] == Meaning::Barrier
@@ -61,8 +65,7 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
         .arrivals
         .retain(|about| meanings[about.region] != Meaning::PartOfItsParallel);
     remove_parts(&mut profile.nodes, |node, parent| {
-        meanings[node.region] == Meaning::Nothing
-            || is_in_own(node, parent)
+        is_in_own(node, parent)
             || meanings[node.region] == Meaning::PartOfItsParallel
                 && identities[node.region] == identities[parent.region]
     });

@@ -70,8 +70,8 @@ pub(super) fn set(region: &mut Region, construct: &Descriptor) {
             (RegionKind::TaskExec, "taskexec".to_owned())
         }
         (RegionKind::Section, _) => (RegionKind::Section, "section".to_owned()),
-        // A part of a combined construct stays what it is.
-        (part, RegionKind::Target | RegionKind::Teams) if part != kind => {
+        // A part of a construct that is one region in the source stays what it is.
+        (part, RegionKind::Target | RegionKind::Teams | RegionKind::Atomic) if part != kind => {
             (part, region.region_type.clone())
         }
         _ => (kind, construct.region_type),

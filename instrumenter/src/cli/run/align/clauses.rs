@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use profile::descriptor::Descriptor;
+use profile::region_kind::RegionKind;
 
 /// Whether the schedule alone distributes a loop's iterations.
 pub(super) fn is_static(construct: &Descriptor) -> bool {
@@ -42,6 +43,16 @@ pub(super) fn reduces_by_own_operator(construct: &Descriptor) -> bool {
             word.contains(char::is_alphabetic) && !KNOWN.contains(&&*word)
         })
     })
+}
+
+/// Whether a construct is an `atomic` that makes more of the memory consistent than its variable. LLVM's
+/// compilers call the runtime's `flush` for it.
+pub(super) fn flushes(construct: &Descriptor) -> bool {
+    const ORDERS: &[&str] = &["acquire", "release", "acq_rel", "seq_cst"];
+    let directive = construct.directive.as_deref().unwrap_or_default();
+    let mut words = directive.split(|c: char| !c.is_alphanumeric() && c != '_');
+    construct.kind() == Some(RegionKind::Atomic)
+        && words.any(|word| ORDERS.iter().any(|order| word.eq_ignore_ascii_case(order)))
 }
 
 /// Whether a variable is in both a `firstprivate` and a `lastprivate` clause.

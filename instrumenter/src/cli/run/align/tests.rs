@@ -230,6 +230,63 @@ fn a_workshare_has_any_number_of_barriers() {
     assert_eq!(find(&[5, 8]), [Found::EndOf(1), Found::EndOf(2)]);
 }
 
+/// In the body of a construct that shares the work of the whole region, no directive waits for the
+/// team. So all barriers are the construct's.
+#[test]
+fn a_combined_construct_has_all_barriers_of_its_body() {
+    let all = [
+        construct("parallelworkshare", [1, 5], "omp parallel workshare"),
+        construct(
+            "parallelfor",
+            [11, 15],
+            "omp parallel for linear(a) reduction(inscan, + : b)",
+        ),
+        construct("parallel", [21, 29], "omp parallel"),
+        construct(
+            "for",
+            [22, 26],
+            "omp for linear(a) reduction(inscan, + : b)",
+        ),
+    ];
+    let find = |body: usize, of: Of<'_>, lines: &[u32]| {
+        let scope = Scope::Body(&all[body]);
+        of_calls(&all, false, scope, of, &calls(lines), Some(lines.len()))
+    };
+    let barriers = of(RegionKind::Barrier);
+    assert_eq!(find(0, barriers, &[2, 1]), [Found::EndOf(0); 2]);
+    assert_eq!(find(1, barriers, &[11, 99, 11]), [Found::EndOf(1); 3]);
+    assert_eq!(find(2, barriers, &[22, 22, 22])[2], Found::Near);
+    // A loop with `scan` is done in two, of which the runtime begins one.
+    let begun = of(RegionKind::Loop);
+    let head = Of {
+        is_head: true,
+        ..begun
+    };
+    assert_eq!(find(1, head, &[11, 11]), [Found::Certain(1); 2]);
+    assert_eq!(find(1, begun, &[11]), [Found::Certain(1)]);
+    assert_eq!(find(2, begun, &[22]), [Found::Near]);
+}
+
+/// LLVM's compilers call the runtime's `flush` for an `atomic` with a memory order.
+#[test]
+fn an_atomic_with_a_memory_order_flushes() {
+    let atomic = |clause: &str| construct("atomic", [1, 1], &format!("omp atomic {clause}"));
+    for clause in ["read acquire", "seq_cst", "ACQ_REL capture", "release"] {
+        assert!(
+            is_measured_as(RegionKind::Flush, &atomic(clause)),
+            "{clause}"
+        );
+    }
+    for clause in ["", "relaxed", "capture"] {
+        assert!(
+            !is_measured_as(RegionKind::Flush, &atomic(clause)),
+            "{clause}"
+        );
+    }
+    let critical = construct("critical", [1, 1], "omp critical (release)");
+    assert!(!is_measured_as(RegionKind::Flush, &critical));
+}
+
 #[test]
 fn constructs_of_a_combined_directive_are_in_one_another() {
     let mut all = vec![

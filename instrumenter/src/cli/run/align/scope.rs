@@ -1,0 +1,88 @@
+//! The parts of the source from which functions of the machine code were made.
+
+use profile::descriptor::Descriptor;
+use profile::region_kind::RegionKind;
+
+use super::clauses::has;
+use super::{Belongs, CallSite, has_function};
+
+/// A part of the source from which one function of the machine code was made.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) enum Scope<'a> {
+    /// The body of this construct.
+    Body(&'a Descriptor),
+    /// A function of the user's, by its name.
+    Function(&'a str),
+}
+
+impl<'a> Scope<'a> {
+    /// Whether a `loop` is one of the team's, and not of a single thread.
+    pub(super) fn binds_to_team(self, generic: &Descriptor) -> bool {
+        let is_in_team = matches!(self, Self::Body(body) if has(body, "parallel"));
+        has(generic, "parallel") || is_in_team && !has(generic, "bind")
+    }
+
+    /// The user's function that it is a part of.
+    pub(in super::super) fn function(self) -> Option<&'a str> {
+        match self {
+            Self::Body(body) => body.function.as_deref(),
+            Self::Function(name) => Some(name),
+        }
+    }
+
+    /// Whether it is the body of this construct.
+    pub(super) fn is_body(self, construct: &Descriptor) -> bool {
+        matches!(self, Self::Body(body) if std::ptr::eq(body, construct))
+    }
+
+    /// Whether the last of these places may be without a call: GNU's compilers leave out the barrier
+    /// of a construct with which a parallel region ends.
+    pub(super) fn may_lack(self, all: &[Descriptor], places: &[CallSite]) -> bool {
+        let (Self::Body(body), Some(last)) = (self, places.last()) else {
+            return false;
+        };
+        let end = all[last.construct].end.last;
+        last.belongs == Belongs::Waits
+            && body.kind().is_some_and(RegionKind::is_parallel)
+            && (end..=end + 1).contains(&body.end.last)
+    }
+
+    /// Whether a construct is in the scope, and not in a function inside the scope.
+    pub(super) fn holds(self, all: &[Descriptor], number: usize) -> bool {
+        let construct = &all[number];
+        let innermost = body_around(all, number).map(|number| &all[number]);
+        match self {
+            Self::Body(body) => {
+                // A combined construct is inside its own body.
+                std::ptr::eq(body, construct)
+                    || innermost.is_some_and(|innermost| std::ptr::eq(innermost, body))
+            }
+            Self::Function(name) => {
+                innermost.is_none()
+                    && construct
+                        .function
+                        .as_deref()
+                        .is_some_and(|own| is_same(own, name))
+            }
+        }
+    }
+}
+
+/// The innermost construct around another one that becomes a function of its own. Of the constructs of
+/// a combined directive, the outer ones come first.
+pub(in super::super) fn body_around(all: &[Descriptor], number: usize) -> Option<usize> {
+    let construct = &all[number];
+    let place = |of: usize| (all[of].begin.first, all[of].column, of);
+    let bodies = (0..all.len()).filter(|other| {
+        all[*other].kind().is_some_and(has_function)
+            && place(*other) < place(number)
+            && construct.end.last <= all[*other].end.last
+    });
+    bodies.max_by_key(|other| place(*other))
+}
+
+/// Whether two names belong to one function. Either of them may lack the names of its scopes.
+pub(in super::super) fn is_same(one: &str, other: &str) -> bool {
+    let last = |name: &str| name.rsplit("::").next().map(str::to_ascii_lowercase);
+    last(one) == last(other)
+}
