@@ -1,7 +1,7 @@
 //! Finds the construct of the source for each region of a program that was not built with Romp,
 //! by the program's debug information, if there is any.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use addr2line::Loader;
@@ -9,13 +9,14 @@ use profile::model::{Code, Profile, Region, Runtime};
 use profile::region_kind::RegionKind;
 
 use super::align;
+use super::branches::Compiled;
 use super::by_line::find_by_lines;
 use super::by_order::{find_bodies, find_calls};
 use super::folding;
 use super::guards::{name_critical, name_guards};
 use super::module::{Frame, GNU_BODY, Module};
 use super::sections::{self, Numbered};
-use super::sources::{Compiled, Sources};
+use super::sources::Sources;
 use super::wanted::{Wanted, is_head, set};
 use trace::layout::Meaning;
 
@@ -121,15 +122,23 @@ fn compiled(
     wanted: &[Wanted],
     modules: &HashMap<String, Module>,
     sources: &mut Sources,
-) -> Compiled {
-    let mut compiled = Compiled::new();
+) -> BTreeMap<String, Compiled> {
+    let mut compiled: BTreeMap<String, Compiled> = BTreeMap::new();
+    let mut makers: BTreeMap<String, BTreeSet<Option<bool>>> = BTreeMap::new();
     let mut asked: BTreeSet<&String> = BTreeSet::new();
     for one in wanted {
         for frame in &one.frames {
             if sources.has_branches(&frame.file) {
                 compiled.entry(frame.file.clone()).or_default();
                 asked.insert(&one.code.module);
+                let is_gnu = modules.get(&one.code.module).and_then(Module::is_gnu);
+                makers.entry(frame.file.clone()).or_default().insert(is_gnu);
             }
+        }
+    }
+    for (file, makers) in makers {
+        if let (Some(is_gnu), 1) = (makers.first(), makers.len()) {
+            compiled.entry(file).or_default().is_gnu = *is_gnu;
         }
     }
     for module in asked {
@@ -146,7 +155,7 @@ fn compiled(
 /// Adds the lines from which the code at an address was made to those of their files: its own, and
 /// those of the calls of functions that were inlined. All code of a call may have lines of the
 /// function that it calls.
-fn add_lines(lines: &Loader, address: u64, compiled: &mut Compiled) {
+fn add_lines(lines: &Loader, address: u64, compiled: &mut BTreeMap<String, Compiled>) {
     let Ok(mut frames) = lines.find_frames(address) else {
         return;
     };
@@ -155,9 +164,9 @@ fn add_lines(lines: &Loader, address: u64, compiled: &mut Compiled) {
             .location
             .and_then(|place| Some((place.file?, place.line?)));
         if let Some((file, line)) = place
-            && let Some(lines) = compiled.get_mut(file)
+            && let Some(compiled) = compiled.get_mut(file)
         {
-            lines.insert(line);
+            compiled.lines.insert(line);
         }
     }
 }

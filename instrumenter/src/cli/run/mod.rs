@@ -19,6 +19,7 @@
 
 mod align;
 mod bodies;
+mod branches;
 mod by_line;
 mod by_order;
 mod completing;

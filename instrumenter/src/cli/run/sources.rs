@@ -14,6 +14,7 @@ use crate::plan::Decision;
 use crate::{Options, instrument_read};
 
 use super::align::{is_same, may_be_of};
+use super::branches::{Branch, Compiled, Kept, branches, is_kept};
 use super::headers;
 use super::module::Frame;
 
@@ -31,28 +32,6 @@ pub(super) struct Constructs {
     /// The name of the main program, if its symbol is another one.
     main: Option<String>,
 }
-
-/// The lines between two conditionals of the preprocessor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Branch {
-    lines: [u32; 2],
-    /// The line of the `#if`. Of the branches of one `#if`, only one is compiled.
-    of: u32,
-}
-
-impl Branch {
-    fn holds(&self, line: u32) -> bool {
-        (self.lines[0]..=self.lines[1]).contains(&line)
-    }
-
-    fn has_code(&self, compiled: &BTreeSet<u32>) -> bool {
-        let [first, last] = self.lines;
-        compiled.range(first..=last).next().is_some()
-    }
-}
-
-/// The lines of each file for which the compiler made code.
-pub(super) type Compiled = BTreeMap<String, BTreeSet<u32>>;
 
 /// Sources that were read.
 #[derive(Debug, Default)]
@@ -96,10 +75,10 @@ impl Sources {
     }
 
     /// Removes the constructs that the preprocessor has left out.
-    pub(super) fn remove_left_out(&mut self, compiled: &Compiled) {
-        for (file, lines) in compiled {
+    pub(super) fn remove_left_out(&mut self, compiled: &BTreeMap<String, Compiled>) {
+        for (file, compiled) in compiled {
             if let Some(known) = self.read.get_mut(file).and_then(Rc::get_mut) {
-                known.remove_left_out(lines);
+                known.remove_left_out(compiled);
             }
         }
     }
@@ -127,10 +106,9 @@ impl Constructs {
         self.more.iter().any(is_it) || may_make && self.made.functions.iter().any(is_it)
     }
 
-    /// Removes constructs in branches without code, which were left out. If a branch has only a
-    /// directive without a body, and no other branch of the same `#if` has code, nothing shows
-    /// whether it was left out. Then only lines are certain.
-    fn remove_left_out(&mut self, compiled: &BTreeSet<u32>) {
+    /// Removes constructs that the preprocessor has left out. If it may have left out one, but nothing
+    /// shows it, only lines are certain.
+    fn remove_left_out(&mut self, compiled: &Compiled) {
         let Self {
             all,
             more,
@@ -138,21 +116,11 @@ impl Constructs {
             ..
         } = self;
         all.retain(|construct| {
-            let [line, end] = [construct.begin.first, construct.end.last];
-            let around = branches.iter().filter(|branch| branch.holds(line));
-            let Some(own) = around.max_by_key(|branch| branch.lines[0]) else {
-                return true;
-            };
-            let is_compiled = own.has_code(compiled);
-            let mut others = branches
-                .iter()
-                .filter(|other| other.of == own.of && *other != own);
-            let is_left_out = !is_compiled && others.any(|other| other.has_code(compiled));
-            let is_whole = construct.begin.last < end && end <= own.lines[1];
-            if !is_compiled && !is_whole && !is_left_out {
+            let kept = is_kept(construct, branches, compiled);
+            if kept == Kept::Unknown {
                 more.insert(construct.function.clone());
             }
-            is_compiled || !is_whole && !is_left_out
+            kept != Kept::No
         });
     }
 }
@@ -175,42 +143,6 @@ fn may_call(word: &str, kind: RegionKind) -> bool {
         _ => return true,
     };
     words.contains(&word)
-}
-
-/// The branches of those conditionals of the preprocessor in which there are constructs.
-fn branches(source: &str, constructs: &[Descriptor]) -> Vec<Branch> {
-    let mut found: Vec<Branch> = Vec::new();
-    // The line where the open branch begins, and that of its `#if`.
-    let mut open: Vec<(u32, u32)> = Vec::new();
-    for (number, line) in (1..).zip(source.lines()) {
-        let Some(word) = line.trim_start().strip_prefix('#') else {
-            continue;
-        };
-        let word = word.trim_start();
-        let is = |starts: &[&str]| starts.iter().any(|start| word.starts_with(start));
-        let mut of = number;
-        if is(&["else", "elif", "endif"])
-            && let Some((begin, first)) = open.pop()
-        {
-            of = first;
-            let lines = [begin, number];
-            found.push(Branch { lines, of });
-        }
-        if is(&["if", "else", "elif"]) {
-            open.push((number, of));
-        }
-    }
-    let has_construct = |branch: &&Branch| {
-        let mut constructs = constructs.iter();
-        constructs.any(|one| branch.holds(one.begin.first))
-    };
-    let wanted: BTreeSet<u32> = found
-        .iter()
-        .filter(has_construct)
-        .map(|branch| branch.of)
-        .collect();
-    found.retain(|branch| wanted.contains(&branch.of));
-    found
 }
 
 fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
@@ -256,81 +188,6 @@ fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use profile::descriptor::SourceLines;
-
-    const SOURCE: &str = "#ifndef GUARD\nint a;\n#ifdef B\n#pragma omp for\nloop;\n#else\n\
-        #pragma omp for\nloop;\n# if C\n#pragma omp barrier\n# endif\n#endif\n#endif\n";
-
-    fn construct_at(first: u32, last: u32) -> Descriptor {
-        let at = |line| SourceLines {
-            file: "a.c".into(),
-            first: line,
-            last: line,
-        };
-        Descriptor {
-            begin: at(first),
-            end: at(last),
-            ..Descriptor::default()
-        }
-    }
-
-    fn constructs() -> Constructs {
-        let all = vec![construct_at(4, 5), construct_at(7, 8), construct_at(10, 10)];
-        Constructs {
-            branches: branches(SOURCE, &all),
-            all,
-            ..Constructs::default()
-        }
-    }
-
-    #[test]
-    fn what_the_preprocessor_leaves_out_is_no_construct() {
-        let mut constructs = constructs();
-        let branches = constructs.branches.iter();
-        let branches: Vec<_> = branches.map(|one| (one.lines, one.of)).collect();
-        assert_eq!(
-            branches,
-            [([3, 6], 3), ([9, 11], 9), ([6, 12], 3), ([1, 13], 1)]
-        );
-        constructs.remove_left_out(&BTreeSet::from([2, 8, 10]));
-        let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
-        assert_eq!(
-            (lines, constructs.may_be_more(RegionKind::Barrier, None)),
-            (vec![7, 10], false)
-        );
-    }
-
-    #[test]
-    fn a_directive_without_lines_of_its_own_may_be_there() {
-        let mut constructs = constructs();
-        constructs.remove_left_out(&BTreeSet::from([2, 5, 8]));
-        let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
-        assert_eq!(
-            (lines, constructs.may_be_more(RegionKind::Barrier, None)),
-            (vec![4, 7, 10], true)
-        );
-    }
-
-    /// The block of a directive may begin behind the conditional. If another branch of the same `#if`
-    /// was compiled, the directive was not.
-    #[test]
-    fn a_directive_in_another_branch_than_the_compiled_one_was_left_out() {
-        for (code, left) in [(2, vec![2]), (4, vec![4]), (6, vec![2, 4])] {
-            let all = [2, 4].map(|first| construct_at(first, 6)).to_vec();
-            let mut constructs = Constructs {
-                branches: branches("#if A\nfor\n#else\nfor\n#endif\nloop;\n", &all),
-                all,
-                ..Constructs::default()
-            };
-            constructs.remove_left_out(&BTreeSet::from([code, 6]));
-            let lines: Vec<u32> = constructs.all.iter().map(|one| one.begin.first).collect();
-            assert_eq!(
-                constructs.may_be_more(RegionKind::Barrier, None),
-                left.len() > 1
-            );
-            assert_eq!(lines, left);
-        }
-    }
 
     /// So do macros of headers, in the source's folder or in another one that is known. Those of a
     /// header that is not there may be used anywhere.

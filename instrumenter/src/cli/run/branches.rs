@@ -1,0 +1,268 @@
+//! The branches of a source's conditionals, and which of them the preprocessor kept.
+
+use std::collections::BTreeSet;
+
+use profile::descriptor::Descriptor;
+
+/// The lines between two conditionals of the preprocessor.
+#[derive(Clone, Debug)]
+pub(super) struct Branch {
+    lines: [u32; 2],
+    /// The line of the `#if`. Of the branches of one `#if`, only one is compiled.
+    of: u32,
+    /// The condition that must hold, and those in front of it that must not.
+    condition: Condition,
+    others: Vec<Condition>,
+}
+
+/// The kind and the operands of a conditional.
+type Condition = (String, String);
+
+/// What the machine code tells of a file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Compiled {
+    /// The lines for which the compiler made code.
+    pub(super) lines: BTreeSet<u32>,
+    /// Whether GNU's compilers made the code. None if that is not known.
+    pub(super) is_gnu: Option<bool>,
+}
+
+impl Branch {
+    pub(super) fn holds(&self, line: u32) -> bool {
+        (self.lines[0]..=self.lines[1]).contains(&line)
+    }
+
+    fn has_code(&self, compiled: &Compiled) -> bool {
+        let [first, last] = self.lines;
+        compiled.lines.range(first..=last).next().is_some()
+    }
+
+    /// Whether its condition holds, if its words tell.
+    fn is_kept(&self, compiled: &Compiled) -> Option<bool> {
+        let value = |(kind, operands): &Condition| value(kind, operands, compiled.is_gnu);
+        let others = self.others.iter().map(value);
+        let others = others.fold(Some(false), or);
+        and(others.map(|other| !other), value(&self.condition))
+    }
+}
+
+/// Whether the preprocessor kept a construct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    Yes,
+    No,
+    /// Nothing shows it.
+    Unknown,
+}
+
+/// Whether the preprocessor kept a construct. Branches whose condition is not known, and without code,
+/// were left out. If a branch has only a directive without a body, and no other branch of the same `#if`
+/// has code, nothing shows it.
+pub(super) fn is_kept(construct: &Descriptor, branches: &[Branch], compiled: &Compiled) -> Kept {
+    let [line, end] = [construct.begin.first, construct.end.last];
+    let around = branches.iter().filter(|branch| branch.holds(line));
+    let known = |branch: &&Branch| branch.is_kept(compiled);
+    if around.clone().any(|branch| known(&branch) == Some(false)) {
+        return Kept::No;
+    }
+    let unknown = around.filter(|branch| known(branch).is_none());
+    let Some(own) = unknown.max_by_key(|branch| branch.lines[0]) else {
+        return Kept::Yes;
+    };
+    if own.has_code(compiled) {
+        return Kept::Yes;
+    }
+    let mut others = branches
+        .iter()
+        .filter(|other| other.of == own.of && other.lines != own.lines);
+    let is_left_out = others.any(|other| other.has_code(compiled));
+    let is_whole = construct.begin.last < end && end <= own.lines[1];
+    match is_left_out || is_whole {
+        true => Kept::No,
+        false => Kept::Unknown,
+    }
+}
+
+/// The branches of those conditionals of the preprocessor in which there are constructs.
+pub(super) fn branches(source: &str, constructs: &[Descriptor]) -> Vec<Branch> {
+    let mut found: Vec<Branch> = Vec::new();
+    let mut open: Vec<Branch> = Vec::new();
+    for (number, line) in (1..).zip(source.lines()) {
+        let Some(text) = line.trim_start().strip_prefix('#') else {
+            continue;
+        };
+        let text = text.trim_start();
+        let length = text.find(|c: char| !c.is_alphanumeric());
+        let (kind, operands) = text.split_at(length.unwrap_or(text.len()));
+        let mut of = number;
+        let mut others = Vec::new();
+        if (kind.starts_with("el") || kind == "endif")
+            && let Some(mut branch) = open.pop()
+        {
+            of = branch.of;
+            branch.lines[1] = number;
+            others.clone_from(&branch.others);
+            others.push(branch.condition.clone());
+            found.push(branch);
+        }
+        if kind.starts_with("el") || kind.starts_with("if") {
+            open.push(Branch {
+                lines: [number, number],
+                of,
+                condition: (kind.to_owned(), operands.to_owned()),
+                others,
+            });
+        }
+    }
+    let has_construct = |branch: &&Branch| {
+        let mut constructs = constructs.iter();
+        constructs.any(|one| branch.holds(one.begin.first))
+    };
+    let wanted: BTreeSet<u32> = found
+        .iter()
+        .filter(has_construct)
+        .map(|branch| branch.of)
+        .collect();
+    found.retain(|branch| wanted.contains(&branch.of));
+    found
+}
+
+/// Macros of which it is known whether they are defined: everywhere, as code that calls a runtime was
+/// compiled with OpenMP, or only where GNU's compilers made the code (`Some(true)`), or only where others
+/// did.
+const MACROS: &[(&str, Option<bool>)] = &[("_OPENMP", None), ("__clang__", Some(false))];
+
+/// Whether a condition holds, if its words tell.
+fn value(kind: &str, operands: &str, is_gnu: Option<bool>) -> Option<bool> {
+    let words = words(operands)?;
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match (kind, &words[..]) {
+        ("ifdef" | "elifdef", [name]) => is_defined(name, is_gnu),
+        ("ifndef" | "elifndef", [name]) => is_defined(name, is_gnu).map(|is| !is),
+        ("if" | "elif", words) => {
+            let mut at = 0;
+            let value = either(words, &mut at, is_gnu);
+            value.filter(|_| at == words.len())
+        }
+        ("else", []) => Some(true),
+        _ => None,
+    }
+}
+
+fn is_defined(name: &str, is_gnu: Option<bool>) -> Option<bool> {
+    let (_, gnu) = MACROS.iter().find(|(known, _)| *known == name)?;
+    match gnu {
+        None => Some(true),
+        Some(where_gnu) => is_gnu.map(|is_gnu| is_gnu == *where_gnu),
+    }
+}
+
+/// The words and marks of a condition. None if it has a comment or goes on in the next line.
+fn words(operands: &str) -> Option<Vec<String>> {
+    if operands.contains("/*") || operands.trim_end().ends_with('\\') {
+        return None;
+    }
+    let operands = operands.split("//").next()?;
+    let mut words: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for c in operands.chars() {
+        let is_name = c.is_alphanumeric() || c == '_';
+        let is_pair = matches!(c, '&' | '|' | '=');
+        let last = words.last_mut().filter(|last| {
+            let before = last.chars().last().unwrap_or(' ');
+            goes_on
+                && (is_name && (before.is_alphanumeric() || before == '_')
+                    || is_pair && (before == c || "<>!".contains(before) && c == '='))
+        });
+        match last {
+            _ if c.is_whitespace() => {}
+            Some(last) => last.push(c),
+            None => words.push(c.to_string()),
+        }
+        goes_on = !c.is_whitespace();
+    }
+    Some(words)
+}
+
+/// One of several, of which each may be all of several: `a || b && c`.
+fn either(words: &[&str], at: &mut usize, is_gnu: Option<bool>) -> Option<bool> {
+    let mut value = both(words, at, is_gnu);
+    while words.get(*at) == Some(&"||") {
+        *at += 1;
+        value = or(value, both(words, at, is_gnu));
+    }
+    value
+}
+
+fn both(words: &[&str], at: &mut usize, is_gnu: Option<bool>) -> Option<bool> {
+    let mut value = term(words, at, is_gnu);
+    while words.get(*at) == Some(&"&&") {
+        *at += 1;
+        value = and(value, term(words, at, is_gnu));
+    }
+    value
+}
+
+/// What stands between `&&` and `||`. None if it is more than the name of a macro or a number.
+fn term(words: &[&str], at: &mut usize, is_gnu: Option<bool>) -> Option<bool> {
+    let begin = *at;
+    let is_end = |word: &&str| matches!(*word, "&&" | "||" | ")");
+    let value = match &words[begin..] {
+        ["!", ..] => {
+            *at += 1;
+            return term(words, at, is_gnu).map(|value| !value);
+        }
+        ["defined", "(", name, ")", ..] => {
+            *at += 4;
+            is_defined(name, is_gnu)
+        }
+        ["defined", name, ..] => {
+            *at += 2;
+            is_defined(name, is_gnu)
+        }
+        ["(", ..] => {
+            *at += 1;
+            let value = either(words, at, is_gnu);
+            *at += 1;
+            value
+        }
+        [word, ..] => {
+            *at += 1;
+            match word.parse::<u64>() {
+                Ok(number) => Some(number > 0),
+                Err(_) => is_defined(word, is_gnu),
+            }
+        }
+        [] => None,
+    };
+    if words.get(*at).is_none_or(is_end) {
+        return value;
+    }
+    // A comparison.
+    let mut depth = 0_u32;
+    while let Some(word) = words.get(*at).filter(|word| depth > 0 || !is_end(word)) {
+        match *word {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        *at += 1;
+    }
+    None
+}
+
+/// Whether both hold. One that does not is enough to know it.
+fn and(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    match (one, other) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
+fn or(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    and(one.map(|it| !it), other.map(|it| !it)).map(|neither| !neither)
+}
+
+#[cfg(test)]
+mod tests;
