@@ -111,13 +111,21 @@ fn of_barriers_at_the_begins_of_constructs() {
     }
 }
 
-/// A `parallel for`, a barrier and a critical section by macros; LLVM's runtime tells of the loop
-/// apart.
+/// Macros with one meaning are expanded. That of a critical section may be another one, so what it makes
+/// is near a line.
 #[test]
 fn of_directives_that_macros_of_headers_make() {
-    for (compiler, near) in [("gcc", 3), ("clang", 4)] {
+    for (compiler, near) in [("gcc", 1), ("clang", 1)] {
         none_is_wrong(compiler, "-O2", "run/header_macros.c", near);
     }
+}
+
+/// Directives of macros, and below conditionals without code; the `flush` of an `atomic`. In the parallel
+/// loop with `scan`, LLVM's runtime reports a `master`.
+#[test]
+fn of_directives_that_macros_and_conditions_make() {
+    calls_are_of_their_directives("gcc", &["run/expanded.c"], 100.0);
+    none_is_wrong("clang", "-O2", "run/expanded.c", 1);
 }
 
 #[test]
@@ -125,10 +133,11 @@ fn of_regions_that_begin_with_one_another() {
     calls_are_of_their_directives("gfortran", &["run/nested_bodies.f90"], 100.0);
 }
 
-/// The main program has the symbol of all main programs. The two barriers inside the workshare are near it.
+/// The main program has the symbol of all main programs. The two barriers inside the workshare are waits
+/// in it.
 #[test]
 fn of_a_main_program_of_fortran() {
-    none_is_wrong("gfortran", "-O2", "run/main_program.f90", 2);
+    calls_are_of_their_directives("gfortran", &["run/main_program.f90"], 100.0);
 }
 
 /// All lines of a branch's code are those of a function that is inlined there: it is compiled all the

@@ -146,7 +146,14 @@ fn may_call(word: &str, kind: RegionKind) -> bool {
 }
 
 fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
-    let source = super::super::read_source(Path::new(file)).ok()?;
+    let mut source = super::super::read_source(Path::new(file)).ok()?;
+    let (included, are_all) = headers::included_by(Path::new(file), folders);
+    let expanded = front_end(source.language)
+        .read(&source)
+        .with_macros_expanded(&included);
+    if let Some(text) = expanded {
+        source.text = text;
+    }
     // What was measured ran on the host.
     let options = Options {
         host_only: true,
@@ -154,7 +161,6 @@ fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
     };
     let reading = front_end(source.language).read(&source);
     let result = instrument_read(&*reading, &source, &options);
-    let (included, are_all) = headers::included_by(Path::new(file), folders);
     let mut made = reading.made_by_macros(&included);
     let mut more = BTreeSet::new();
     if !are_all {
@@ -210,8 +216,12 @@ mod tests {
         )
         .unwrap();
         assert_eq!(more(&[]), [false, false]);
+        // What it makes is known, unless it may be another macro.
         let inner = "#define P _Pragma(\"omp barrier\")\n";
         std::fs::write(other.path().join("inner.h"), inner).unwrap();
+        assert_eq!(more(&[other.path()]), [false, false]);
+        let inner = format!("{inner}#undef P\n");
+        std::fs::write(other.path().join("inner.h"), &inner).unwrap();
         assert_eq!(more(&[other.path()]), [true, false]);
         // A directive of another kind makes no such calls, unless it is not written out.
         std::fs::write(
@@ -220,7 +230,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(more(&[other.path()]), [false, false]);
-        let operand = "#define P PRAGMA(omp critical)\n#define PRAGMA(x) _Pragma(#x)\n";
+        let operand = "#define P PRAGMA(omp critical)\n#define PRAGMA(x) _Pragma(#x)\n#undef P\n";
         std::fs::write(other.path().join("inner.h"), operand).unwrap();
         assert_eq!(more(&[other.path()]), [true, false]);
         std::fs::write(other.path().join("inner.h"), "#define P\n").unwrap();
@@ -237,7 +247,7 @@ mod tests {
             let constructs = read(&path.to_string_lossy(), &BTreeSet::new()).unwrap();
             ["f", "g"].map(|function| constructs.may_be_more(RegionKind::Barrier, Some(function)))
         };
-        let macros = "#define P _Pragma(\"omp barrier\")\n#define Q P\n";
+        let macros = "#define P _Pragma(\"omp barrier\")\n#define Q P\n#undef P\n";
         let functions = "void f(void) { Q }\nvoid g(void) { }\n";
         let text = format!("{macros}{functions}");
         assert_eq!(more_in("a.c", functions), [false, false]);
@@ -249,5 +259,16 @@ mod tests {
             [true, true]
         );
         assert_eq!(more_in("e.cpp", &text), [true, true]);
+        // What the macro makes is a construct like any other, if nothing else can be meant.
+        let certain = text.replace("#undef P\n", "");
+        assert_eq!(more_in("f.c", &certain), [false, false]);
+        assert_eq!(more_in("g.cpp", &certain), [false, false]);
+        let path = folder.path().join("f.c");
+        let constructs = read(&path.to_string_lossy(), &BTreeSet::new()).unwrap();
+        let found = constructs.all.iter();
+        let found: Vec<_> = found
+            .map(|one| (one.begin.first, one.function.as_deref()))
+            .collect();
+        assert_eq!(found, [(3, Some("f"))]);
     }
 }

@@ -16,7 +16,9 @@ pub mod conditions;
 mod configuration;
 mod cross_check;
 mod cursor;
+mod definitions;
 mod directives;
+mod expand;
 mod extents;
 pub mod file;
 mod items;
@@ -113,6 +115,10 @@ impl Reading for Finder<'_> {
             },
             words,
         }
+    }
+
+    fn with_macros_expanded(&self, included: &[Vec<u8>]) -> Option<Vec<u8>> {
+        expand::expanded(&self.source.text, &self.lexed, included)
     }
 
     fn loops(&self) -> Box<dyn LoopReader + '_> {

@@ -1,0 +1,333 @@
+//! The macros of a source and of the files that it includes, and what their uses become (C11, section
+//! 6.10.3).
+
+use std::collections::{HashMap, HashSet};
+
+use super::conditionals::word;
+use super::lexer::{Lexed, PreprocessorLine, Token, TokenKind, lex};
+use super::text_of;
+
+/// A token, and whether there is a blank in front of it.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) kind: TokenKind,
+    pub(super) text: String,
+    pub(super) is_spaced: bool,
+}
+
+/// What the use of a macro becomes, and of how many tokens the use is.
+pub(super) struct Expansion {
+    pub(super) made: Vec<Piece>,
+    pub(super) taken: usize,
+}
+
+/// The tokens of a macro with operands, and their names.
+#[derive(Debug)]
+struct Definition {
+    parameters: Option<Vec<String>>,
+    body: Vec<Piece>,
+    /// Where the source itself defines it.
+    at: Option<usize>,
+}
+
+/// Macros by their names. None stands for a macro with several definitions, or with one that may not
+/// hold.
+#[derive(Debug, Default)]
+pub(super) struct Definitions {
+    known: HashMap<String, Option<Definition>>,
+}
+
+/// The name of all operands that have none.
+const REST: &str = "__VA_ARGS__";
+
+/// More tokens than any use of a macro that makes a directive becomes.
+const MOST: usize = 10_000;
+
+impl Piece {
+    pub(super) fn of<'t>(text: &'t [u8], tokens: &'t [Token]) -> impl Iterator<Item = Self> + 't {
+        let ends = std::iter::once(None).chain(tokens.iter().map(|token| Some(token.end())));
+        tokens.iter().zip(ends).map(|(token, before)| Self {
+            kind: token.kind,
+            text: text_of(text, token),
+            is_spaced: before.is_some_and(|end| end < token.start()),
+        })
+    }
+
+    fn is(&self, mark: u8) -> bool {
+        self.kind == TokenKind::Punctuation(mark)
+    }
+}
+
+impl Definitions {
+    pub(super) fn new(text: &[u8], lexed: &Lexed, included: &[Vec<u8>]) -> Self {
+        let mut all = Self::default();
+        for header in included {
+            // All of a header may be under the condition that it was not included before.
+            all.read(header, &lex(header), false);
+        }
+        all.read(text, lexed, true);
+        all
+    }
+
+    fn read(&mut self, text: &[u8], lexed: &Lexed, is_source: bool) {
+        let mut depth = 0_usize;
+        for line in &lexed.lines {
+            match &*word(text, line, 0) {
+                "if" | "ifdef" | "ifndef" => depth += 1,
+                "endif" => depth = depth.saturating_sub(1),
+                "undef" => {
+                    self.known.insert(word(text, line, 1).into_owned(), None);
+                }
+                "define" => {
+                    let is_certain = depth <= usize::from(!is_source);
+                    let read = Definition::read(text, line, is_source).filter(|_| is_certain);
+                    let known = self.known.entry(word(text, line, 1).into_owned());
+                    known.and_modify(|known| *known = None).or_insert(read);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The macros with such a word, or with one of these macros.
+    pub(super) fn makers(&self, makes: impl Fn(&str) -> bool) -> HashSet<String> {
+        let mut found: HashSet<String> = HashSet::new();
+        loop {
+            let is_maker = |definition: &Definition| {
+                let mut body = definition.body.iter();
+                body.any(|piece| {
+                    piece.kind == TokenKind::Identifier
+                        && (makes(&piece.text) || found.contains(&piece.text))
+                })
+            };
+            let known = self.known.iter();
+            let more = known.filter(|(_, one)| one.as_ref().is_some_and(is_maker));
+            let more: Vec<String> = more.map(|(name, _)| name.clone()).collect();
+            let before = found.len();
+            found.extend(more);
+            if found.len() == before {
+                return found;
+            }
+        }
+    }
+
+    pub(super) fn contain(&self, name: &str) -> bool {
+        self.known.contains_key(name)
+    }
+
+    /// Whether a macro is defined in front of a place in the source.
+    pub(super) fn is_before(&self, name: &str, place: usize) -> bool {
+        let definition = self.known.get(name).and_then(Option::as_ref);
+        definition.is_some_and(|one| one.at.is_none_or(|at| at < place))
+    }
+
+    /// Expands the macro with whose name these pieces begin. None if it can't be told what it becomes.
+    pub(super) fn expand_first(&self, pieces: impl Iterator<Item = Piece>) -> Option<Expansion> {
+        let mut pieces = pieces.peekable();
+        let name = pieces.next()?;
+        let definition = self.known.get(&name.text)?.as_ref()?;
+        let mut used = vec![name];
+        if definition.parameters.is_some() {
+            let mut depth = 0_usize;
+            pieces.peek().filter(|piece| piece.is(b'('))?;
+            loop {
+                let piece = pieces.next().filter(|_| used.len() < MOST)?;
+                depth += usize::from(piece.is(b'('));
+                depth -= usize::from(piece.is(b')'));
+                used.push(piece);
+                if depth == 0 {
+                    break;
+                }
+            }
+        }
+        let made = self.expand(&used, &mut Vec::new())?;
+        let taken = used.len();
+        Some(Expansion { made, taken })
+    }
+
+    /// Expands all macros but those that are being expanded.
+    fn expand(&self, pieces: &[Piece], active: &mut Vec<String>) -> Option<Vec<Piece>> {
+        let mut made: Vec<Piece> = Vec::new();
+        let mut at = 0;
+        while let Some(piece) = pieces.get(at) {
+            at += 1;
+            let known = self.known.get(&piece.text);
+            let is_active = active.contains(&piece.text);
+            let Some(known) = known.filter(|_| piece.kind == TokenKind::Identifier && !is_active)
+            else {
+                made.push(piece.clone());
+                continue;
+            };
+            let definition = known.as_ref()?;
+            let mut operands = Vec::new();
+            if definition.parameters.is_some() {
+                // A name that ends an expansion may get its operands from behind it.
+                pieces.get(at)?;
+                let Some((found, behind)) = split(pieces, at) else {
+                    made.push(piece.clone());
+                    continue;
+                };
+                operands = found;
+                at = behind;
+            }
+            let body = self.substitute(definition, &operands, active)?;
+            active.push(piece.text.clone());
+            let mut body = self.expand(&body, active)?;
+            active.pop();
+            if let Some(first) = body.first_mut() {
+                first.is_spaced = piece.is_spaced;
+            }
+            made.append(&mut body);
+            if made.len() > MOST {
+                return None;
+            }
+        }
+        Some(made)
+    }
+
+    /// The body of a macro, with operands in the places of their names.
+    fn substitute(
+        &self,
+        definition: &Definition,
+        operands: &[Vec<Piece>],
+        active: &mut Vec<String>,
+    ) -> Option<Vec<Piece>> {
+        let Some(parameters) = &definition.parameters else {
+            return Some(definition.body.clone());
+        };
+        let operands = match parameters.split_last() {
+            Some((last, named)) if last == REST => gathered(operands, named.len())?,
+            None if operands.iter().all(Vec::is_empty) => Vec::new(),
+            _ => operands.to_vec(),
+        };
+        if operands.len() != parameters.len() {
+            return None;
+        }
+        let operand = |piece: &Piece| {
+            let number = parameters.iter().position(|name| *name == piece.text)?;
+            operands.get(number)
+        };
+        let mut made = Vec::new();
+        let mut body = definition.body.iter();
+        while let Some(piece) = body.next() {
+            let mut put = match operand(piece) {
+                // A string of the operand as it is written.
+                _ if piece.is(b'#') => vec![string(body.next().and_then(operand)?)],
+                Some(operand) => self.expand(operand, active)?,
+                None => vec![piece.clone()],
+            };
+            if let Some(first) = put.first_mut() {
+                first.is_spaced = piece.is_spaced;
+            }
+            made.append(&mut put);
+            if made.len() > MOST {
+                return None;
+            }
+        }
+        Some(made)
+    }
+}
+
+impl Definition {
+    /// Reads a definition. None if it joins names, or if its operands are not understood.
+    fn read(text: &[u8], line: &PreprocessorLine, is_source: bool) -> Option<Self> {
+        let [_, name, rest @ ..] = line.tokens.as_slice() else {
+            return None;
+        };
+        let pieces: Vec<Piece> = Piece::of(text, rest).collect();
+        if pieces
+            .windows(2)
+            .any(|two| two.iter().all(|piece| piece.is(b'#')))
+        {
+            return None;
+        }
+        let at = is_source.then_some(line.range.start);
+        let has_parameters = rest
+            .first()
+            .is_some_and(|open| open.is(b'(') && open.start() == name.end());
+        if !has_parameters {
+            let parameters = None;
+            let body = pieces;
+            return Some(Self {
+                parameters,
+                body,
+                at,
+            });
+        }
+        let close = pieces.iter().position(|piece| piece.is(b')'))?;
+        let mut parameters = Vec::new();
+        for one in pieces[1..close].split(|piece| piece.is(b',')) {
+            match one {
+                [name] if name.kind == TokenKind::Identifier => parameters.push(name.text.clone()),
+                dots if dots.len() == 3 && dots.iter().all(|dot| dot.is(b'.')) => {
+                    parameters.push(REST.to_owned());
+                }
+                [] if close == 1 => {}
+                _ => return None,
+            }
+        }
+        let body = pieces[close + 1..].to_vec();
+        Some(Self {
+            parameters: Some(parameters),
+            body,
+            at,
+        })
+    }
+}
+
+/// The operands in the parentheses that open at a place, and the place behind these. None if there are
+/// none.
+fn split(pieces: &[Piece], open: usize) -> Option<(Vec<Vec<Piece>>, usize)> {
+    pieces.get(open).filter(|piece| piece.is(b'('))?;
+    let mut operands = vec![Vec::new()];
+    let mut depth = 0_usize;
+    for (at, piece) in pieces.iter().enumerate().skip(open + 1) {
+        match piece.kind {
+            TokenKind::Punctuation(b')') if depth == 0 => return Some((operands, at + 1)),
+            TokenKind::Punctuation(b',') if depth == 0 => {
+                operands.push(Vec::new());
+                continue;
+            }
+            TokenKind::Punctuation(b'(') => depth += 1,
+            TokenKind::Punctuation(b')') => depth -= 1,
+            _ => {}
+        }
+        operands.last_mut()?.push(piece.clone());
+    }
+    None
+}
+
+/// The operands with a name, and all others as one.
+fn gathered(operands: &[Vec<Piece>], named: usize) -> Option<Vec<Vec<Piece>>> {
+    let (own, others) = operands.split_at_checked(named)?;
+    let comma = Piece {
+        kind: TokenKind::Punctuation(b','),
+        text: ",".to_owned(),
+        is_spaced: false,
+    };
+    let mut all = own.to_vec();
+    all.push(others.join(&comma));
+    Some(all)
+}
+
+/// A string with the text of an operand.
+fn string(operand: &[Piece]) -> Piece {
+    let mut text = String::from("\"");
+    for (number, piece) in operand.iter().enumerate() {
+        if piece.is_spaced && number > 0 {
+            text.push(' ');
+        }
+        match piece.kind {
+            TokenKind::Literal => {
+                text.push_str(&piece.text.replace('\\', "\\\\").replace('"', "\\\""));
+            }
+            _ => text.push_str(&piece.text),
+        }
+    }
+    text.push('"');
+    Piece {
+        kind: TokenKind::Literal,
+        text,
+        is_spaced: false,
+    }
+}
