@@ -128,8 +128,8 @@ pub const ROWS: &[Row] = &[
         gnu: never(&["flush"]),
         ompt: view(
             Counted::More,
-            "seen; so is one that the compiler makes for an `atomic` with a memory order, near its \
-             line",
+            "seen; so is one that the compiler makes for an `atomic` with a memory order, with the \
+             directive of the `atomic`",
             &[],
         ),
     },
@@ -183,7 +183,7 @@ pub const ROWS: &[Row] = &[
         kinds: &[K::Workshare],
         gnu: view(
             Counted::Less,
-            "by the barrier at its end",
+            "by the barrier at its end; with a `parallel`, its barriers are waiting in the region",
             &["workshare without a barrier"],
         ),
         ompt: SEEN,
@@ -283,7 +283,8 @@ pub const ROWS: &[Row] = &[
         kinds: &[],
         gnu: view(
             Counted::Same,
-            "in parts, near its line, with the barriers between them",
+            "in parts, near its line, with the barriers between them; as one, if it is combined with \
+             its `parallel`",
             &[],
         ),
         ompt: view(
@@ -293,7 +294,7 @@ pub const ROWS: &[Row] = &[
         ),
     },
     Row {
-        construct: "what a macro makes",
+        construct: "what a macro makes that can't be expanded",
         kinds: &[],
         gnu: view(Counted::Same, "near the line of the macro", &[]),
         ompt: view(

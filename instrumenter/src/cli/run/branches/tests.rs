@@ -1,3 +1,5 @@
+//! Which directives were compiled, by the code there is and by the words of conditions.
+
 use super::*;
 use profile::descriptor::SourceLines;
 
