@@ -82,7 +82,8 @@ pub trait Reading {
     /// What macros may hide: its own, and those of the texts that it includes.
     fn made_by_macros(&self, included: &[Vec<u8>]) -> MadeByMacros;
     /// The text with what macros make in the place of their uses, where that is certain, and a directive
-    /// or call. Each line stays the same line. None if nothing changes.
+    /// or call, and with directives below conditionals in the form of a `#pragma`. Each line stays the
+    /// same line. None if nothing changes.
     fn with_macros_expanded(&self, _included: &[Vec<u8>]) -> Option<Vec<u8>> {
         None
     }

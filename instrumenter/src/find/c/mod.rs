@@ -28,6 +28,7 @@ mod loops;
 mod macros;
 mod matcher;
 mod mentions;
+mod own_lines;
 mod places;
 pub(crate) mod preprocessed;
 mod raw_directive;
@@ -118,7 +119,9 @@ impl Reading for Finder<'_> {
     }
 
     fn with_macros_expanded(&self, included: &[Vec<u8>]) -> Option<Vec<u8>> {
-        expand::expanded(&self.source.text, &self.lexed, included)
+        let expanded = expand::expanded(&self.source.text, &self.lexed, included);
+        let text = expanded.as_ref().unwrap_or(&self.source.text);
+        own_lines::as_pragmas(text).or(expanded)
     }
 
     fn loops(&self) -> Box<dyn LoopReader + '_> {
