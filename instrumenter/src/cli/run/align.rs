@@ -215,7 +215,8 @@ pub(super) fn of_calls(
         return vec![places[0].found(); calls.len()];
     }
     let rise = rise(calls, &order);
-    let in_front = || are_in_front_of_ends(all, &places, calls, &order);
+    let in_front =
+        || are_in_front_of_ends(all, &places, calls, &order) && are_behind(&places, calls, &order);
     if !may_be_more && rise && places.len() == calls.len() && in_front() {
         return in_order(&places, &order);
     }
@@ -289,6 +290,13 @@ fn are_in_front_of_ends(
             || call.address == u64::MAX
             || call.line <= all[place.construct].end.last
     })
+}
+
+/// Whether each call has a line behind the begin of the place before. Otherwise both calls may have the
+/// line of the same condition, and a compiler may have put the branches in the other order.
+fn are_behind(places: &[CallSite], calls: &[Call], order: &[usize]) -> bool {
+    let mut pairs = order.iter().skip(1).zip(places);
+    pairs.all(|(call, before)| calls[*call].line >= before.lines[0])
 }
 
 /// The places of calls that are in the order of the source.

@@ -428,6 +428,24 @@ fn a_region_copies_variables_at_its_begin() {
     assert_eq!(find(&[3]), [Found::Near]);
 }
 
+/// Two calls in front of both directives may have the line of one condition. The compiler may have put the
+/// branches in the other order.
+#[test]
+fn calls_with_the_line_of_a_condition_are_not_told_by_order() {
+    let all = [
+        construct("single", [3, 5], "omp single"),
+        construct("single", [7, 9], "omp single"),
+    ];
+    let find = |lines: &[u32]| {
+        let (scope, of) = (Scope::Function("f"), of(RegionKind::Single));
+        of_calls(&all, false, scope, of, &calls(lines), Some(lines.len()))
+    };
+    assert_eq!(find(&[1, 2]), [Found::Near; 2]);
+    assert_eq!(find(&[1, 6]), [Found::Certain(0), Found::Certain(1)]);
+    // One has the line of its directive, so the other one is the rest.
+    assert_eq!(find(&[2, 7]), [Found::Certain(0), Found::Certain(1)]);
+}
+
 /// Of equal calls in two branches, a compiler makes one. It has the line of one of them.
 #[test]
 fn with_fewer_calls_than_places_no_line_is_certain() {
