@@ -157,7 +157,10 @@ fn is_defined(name: &str, is_gnu: Option<bool>) -> Option<bool> {
     }
 }
 
-/// The words and marks of a condition. None if it has a comment or goes on in the next line.
+/// More words and marks than a condition has that is read.
+const MOST_WORDS: usize = 200;
+
+/// The words and marks of a condition. None if it has a comment, goes on in the next line or is very long.
 fn words(operands: &str) -> Option<Vec<String>> {
     if operands.contains("/*") || operands.trim_end().ends_with('\\') {
         return None;
@@ -181,7 +184,7 @@ fn words(operands: &str) -> Option<Vec<String>> {
         }
         goes_on = !c.is_whitespace();
     }
-    Some(words)
+    (words.len() <= MOST_WORDS).then_some(words)
 }
 
 /// One of several, of which each may be all of several: `a || b && c`.

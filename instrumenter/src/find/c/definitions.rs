@@ -1,6 +1,7 @@
 //! The macros of a source and of the files that it includes, and what their uses become (C11, section
 //! 6.10.3).
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use super::conditionals::word;
@@ -35,6 +36,8 @@ struct Definition {
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     known: HashMap<String, Option<Definition>>,
+    /// How many tokens were looked at for expansions.
+    steps: Cell<usize>,
 }
 
 /// The name of all operands that have none.
@@ -42,6 +45,18 @@ const REST: &str = "__VA_ARGS__";
 
 /// More tokens than any use of a macro that makes a directive becomes.
 const MOST: usize = 10_000;
+/// More expansions in one another than any such use has.
+const DEEPEST: usize = 200;
+/// More tokens than are looked at for all uses of a source.
+const MOST_STEPS: usize = 10_000_000;
+
+/// The state of an expansion.
+#[derive(Default)]
+struct Work {
+    /// The macros that are being expanded, which are not expanded again.
+    active: Vec<String>,
+    depth: usize,
+}
 
 impl Piece {
     pub(super) fn of<'t>(text: &'t [u8], tokens: &'t [Token]) -> impl Iterator<Item = Self> + 't {
@@ -91,24 +106,24 @@ impl Definitions {
 
     /// The macros with such a word, or with one of these macros.
     pub(super) fn makers(&self, makes: impl Fn(&str) -> bool) -> HashSet<String> {
-        let mut found: HashSet<String> = HashSet::new();
-        loop {
-            let is_maker = |definition: &Definition| {
-                let mut body = definition.body.iter();
-                body.any(|piece| {
-                    piece.kind == TokenKind::Identifier
-                        && (makes(&piece.text) || found.contains(&piece.text))
-                })
-            };
-            let known = self.known.iter();
-            let more = known.filter(|(_, one)| one.as_ref().is_some_and(is_maker));
-            let more: Vec<String> = more.map(|(name, _)| name.clone()).collect();
-            let before = found.len();
-            found.extend(more);
-            if found.len() == before {
-                return found;
+        // The macros in which a word stands.
+        let mut users: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (name, definition) in &self.known {
+            let body = definition.iter().flat_map(|one| &one.body);
+            for piece in body.filter(|piece| piece.kind == TokenKind::Identifier) {
+                users.entry(&piece.text).or_default().push(name);
             }
         }
+        let mut found = HashSet::new();
+        let mut next: Vec<&str> = users.keys().copied().filter(|word| makes(word)).collect();
+        while let Some(word) = next.pop() {
+            for name in users.get(word).into_iter().flatten() {
+                if found.insert((*name).to_owned()) {
+                    next.push(name);
+                }
+            }
+        }
+        found
     }
 
     pub(super) fn contain(&self, name: &str) -> bool {
@@ -140,19 +155,25 @@ impl Definitions {
                 }
             }
         }
-        let made = self.expand(&used, &mut Vec::new())?;
+        let made = self.expand(&used, &mut Work::default())?;
         let taken = used.len();
         Some(Expansion { made, taken })
     }
 
-    /// Expands all macros but those that are being expanded.
-    fn expand(&self, pieces: &[Piece], active: &mut Vec<String>) -> Option<Vec<Piece>> {
+    /// Expands all macros but those that are being expanded. None if that can't be told, or takes too
+    /// long.
+    fn expand(&self, pieces: &[Piece], work: &mut Work) -> Option<Vec<Piece>> {
+        self.steps.set(self.steps.get() + pieces.len() + 1);
+        work.depth += 1;
+        if self.steps.get() > MOST_STEPS || work.depth > DEEPEST {
+            return None;
+        }
         let mut made: Vec<Piece> = Vec::new();
         let mut at = 0;
         while let Some(piece) = pieces.get(at) {
             at += 1;
             let known = self.known.get(&piece.text);
-            let is_active = active.contains(&piece.text);
+            let is_active = work.active.contains(&piece.text);
             let Some(known) = known.filter(|_| piece.kind == TokenKind::Identifier && !is_active)
             else {
                 made.push(piece.clone());
@@ -170,10 +191,10 @@ impl Definitions {
                 operands = found;
                 at = behind;
             }
-            let body = self.substitute(definition, &operands, active)?;
-            active.push(piece.text.clone());
-            let mut body = self.expand(&body, active)?;
-            active.pop();
+            let body = self.substitute(definition, &operands, work)?;
+            work.active.push(piece.text.clone());
+            let mut body = self.expand(&body, work)?;
+            work.active.pop();
             if let Some(first) = body.first_mut() {
                 first.is_spaced = piece.is_spaced;
             }
@@ -182,6 +203,7 @@ impl Definitions {
                 return None;
             }
         }
+        work.depth -= 1;
         Some(made)
     }
 
@@ -190,7 +212,7 @@ impl Definitions {
         &self,
         definition: &Definition,
         operands: &[Vec<Piece>],
-        active: &mut Vec<String>,
+        work: &mut Work,
     ) -> Option<Vec<Piece>> {
         let Some(parameters) = &definition.parameters else {
             return Some(definition.body.clone());
@@ -213,7 +235,7 @@ impl Definitions {
             let mut put = match operand(piece) {
                 // A string of the operand as it is written.
                 _ if piece.is(b'#') => vec![string(body.next().and_then(operand)?)],
-                Some(operand) => self.expand(operand, active)?,
+                Some(operand) => self.expand(operand, work)?,
                 None => vec![piece.clone()],
             };
             if let Some(first) = put.first_mut() {

@@ -262,4 +262,21 @@ mod tests {
             None
         );
     }
+
+    /// Each macro uses the one before twice, and nothing is left of them all; or operands are macros
+    /// whose operands are.
+    #[test]
+    fn what_takes_too_long_is_left_as_it_is() {
+        let doubled = (1..100).map(|n| format!("#define A{n} A{} A{}\n", n - 1, n - 1));
+        let doubled: String = doubled.collect();
+        let text = format!("{OMP}#define A0\n{doubled}#define ALL A99 OMP(barrier)\nALL\n");
+        assert_eq!(expand(&text, &[]), None);
+        let deep = "OMP(".repeat(3000) + "barrier" + &")".repeat(3000);
+        assert_eq!(expand(&format!("{OMP}{deep}\n"), &[]), None);
+        let chain: String = (1..5000)
+            .map(|n| format!("#define A{n} A{}\n", n - 1))
+            .collect();
+        let text = format!("{OMP}#define A0 OMP(barrier)\n{chain}A4999\n");
+        assert_eq!(expand(&text, &[]), None);
+    }
 }

@@ -126,4 +126,9 @@ fn values_of_conditions() {
     ] {
         assert_eq!(gnu(condition), None, "{condition}");
     }
+    assert_eq!(
+        gnu(&format!("{}1{}", "(".repeat(50), ")".repeat(50))),
+        Some(true)
+    );
+    assert_eq!(gnu(&"(".repeat(1_000_000)), None);
 }
