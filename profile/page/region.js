@@ -214,7 +214,7 @@ export class RegionView {
       const sites = guard.sites.map((/** @type {any} */ site) => [
         regionLink(model, site.region), exact(site.acquisitions, ""), exact(site.waited, ""), exact(site.wait_ns), exact(site.max_wait_ns), exact(site.hold_ns)]);
       return [h("h2", {}, `Who kept whom out: ${guard.kind} ${guard.name}`),
-        table(`Had ${count(guard.acquisitions)} times, ${count(guard.waited)} waited: ${time(guard.wait_ns)}; held ${time(guard.hold_ns)}`,
+        table(`Had ${count(guard.acquisitions)} times, ${count(guard.waited)}${guard.timed < guard.acquisitions ? ` of the ${count(guard.timed)} timed` : ""} waited: ${time(guard.wait_ns)}; held ${time(guard.hold_ns)}`,
           ["Where it is asked for", "Times", "Waited", "Time to get it", "Longest", "Held"], sites),
         holders.length > 0 ? table("Who had it when others began to wait", ["Waiting at", "Holder", "Got it at", "Times", "Time"], holders) : null];
     });

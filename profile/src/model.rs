@@ -67,6 +67,18 @@ impl Profile {
     pub fn is_large(&self) -> bool {
         rows_are_many(self.nodes.iter().map(|node| node.rows.len()).sum())
     }
+
+    /// How many instances of a region were timed one by one, and how many there were. The times of the
+    /// others are estimates.
+    #[must_use]
+    pub fn timed_instances(&self, region: usize) -> [u64; 2] {
+        let nodes = self.nodes.iter().filter(|node| node.region == region);
+        let rows = nodes.flat_map(|node| &node.rows);
+        rows.fold([0; 2], |[timed, all], row| {
+            let (more, count) = (row.timed().timed, row.main.count);
+            [timed.saturating_add(more), all.saturating_add(count)]
+        })
+    }
 }
 
 /// Whether this number of rows is worth several threads.

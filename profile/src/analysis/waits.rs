@@ -94,7 +94,9 @@ pub struct Contended {
     pub guard: Contention,
     /// How often a thread got it.
     pub acquisitions: u64,
-    /// How many of these had to wait.
+    /// How many of these were timed.
+    pub timed: u64,
+    /// How many of the timed ones had to wait.
     pub waited: u64,
     /// Time to get it; percent of the program's thread time.
     pub wait: Share,
@@ -277,8 +279,10 @@ pub(crate) fn contended(profile: &Profile, thread_time_ns: u64) -> Vec<Contended
             });
             let sum =
                 |of: fn(&crate::model::ContentionSite) -> u64| guard.sites.iter().map(of).sum();
+            let timed = guard.sites.iter().map(|site| site.timed(profile)).sum();
             Contended {
                 acquisitions: sum(|site| site.acquisitions),
+                timed,
                 waited: sum(|site| site.waited),
                 wait: Share::of(sum(|site| site.wait_ns), thread_time_ns),
                 hold: Share::of(sum(|site| site.hold_ns), profile.run.duration_ns),

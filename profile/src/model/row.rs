@@ -161,7 +161,7 @@ impl Row {
     }
 
     /// The number of timed instances, and the accuracy of the time of `main`.
-    fn timed(&self) -> Estimate {
+    pub(super) fn timed(&self) -> Estimate {
         self.estimate().unwrap_or(Estimate {
             timed: self.main.count,
             ..Estimate::default()

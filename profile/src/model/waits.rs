@@ -106,7 +106,8 @@ pub struct ContentionSite {
     pub region: usize,
     /// How often a thread got the resource here.
     pub acquisitions: u64,
-    /// How many of these acquisitions found that another thread held it.
+    /// How many of these acquisitions found that another thread held it. Of acquisitions that were
+    /// not timed ([`ContentionSite::timed`]), this is not known.
     pub waited: u64,
     /// Time to get the resource, with or without waiting, in nanoseconds. For an atomic, wait
     /// and update cannot be distinguished, so it is the time of both.
@@ -119,6 +120,18 @@ pub struct ContentionSite {
     /// The holders when a thread began to wait here, most often first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<Holder>,
+}
+
+impl ContentionSite {
+    /// How many of the acquisitions were timed: the same part as of all instances of the region.
+    #[must_use]
+    pub fn timed(&self, profile: &super::Profile) -> u64 {
+        let [timed, all] = profile.timed_instances(self.region).map(u128::from);
+        let timed = u128::from(self.acquisitions) * timed / all.max(1);
+        u64::try_from(timed)
+            .unwrap_or(u64::MAX)
+            .min(self.acquisitions)
+    }
 }
 
 /// The holder of a resource while other threads waited.

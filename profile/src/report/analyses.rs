@@ -284,6 +284,7 @@ fn contended(of: &Contended) -> Value {
     json!({
         "guard": of.guard,
         "acquisitions": of.acquisitions,
+        "timed": of.timed,
         "waited": of.waited,
         "wait": share(of.wait),
         "hold": share(of.hold),

@@ -11,7 +11,7 @@ use crate::analysis::words::{count, percent, time};
 use crate::columns::Quantity;
 use crate::model::{Contention, GuardKind};
 use crate::overheads::Category;
-use crate::region_kind::{PseudoRegion, RegionKind};
+use crate::region_kind::RegionKind;
 use crate::schedule::Schedule;
 
 /// Constructs for which threads queue.
@@ -139,15 +139,15 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
 
 /// Whether most instances of some regions were not timed.
 fn are_mostly_untimed(facts: &Facts<'_, '_>, regions: &[usize]) -> bool {
-    let nodes = facts.tree.nodes.iter();
-    let rows = nodes.filter(|node| regions.contains(&node.region));
-    let (mut all, mut timed) = (0, 0);
-    for row in rows.flat_map(|node| node.rows.iter()) {
-        let count = row.span(PseudoRegion::Main).count;
-        all += count;
-        timed += row.estimate().map_or(count, |estimate| estimate.timed);
-    }
-    timed < all / 2
+    timed_of(facts, regions) < column_sum(facts, regions, Quantity::ExecCount) / 2
+}
+
+/// How many instances of some regions were timed.
+fn timed_of(facts: &Facts<'_, '_>, regions: &[usize]) -> u64 {
+    let timed = regions.iter();
+    timed
+        .map(|&region| facts.profile.timed_instances(region)[0])
+        .sum()
 }
 
 /// One sentence for each atomic construct that took much of the thread time, and is not the place of
@@ -237,9 +237,14 @@ fn what(
                 true => ("they were", " in all"),
                 false => ("it was", ""),
             };
+            let entries = match timed_of(facts, regions) {
+                timed if timed < times && sum(|site| site.waited) <= timed => {
+                    format!("the {timed} entries that were timed, of {times} in all,")
+                }
+                _ => format!("{times} entries"),
+            };
             format!(
-                "{it} held for {} of the run{in_all}, and {waited} of {times} entries had to \
-                 wait{}",
+                "{it} held for {} of the run{in_all}, and {waited} of {entries} had to wait{}",
                 percent(held.percent),
                 guard.map_or_else(String::new, |guard| holder(facts, guard))
             )

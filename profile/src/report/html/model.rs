@@ -155,6 +155,7 @@ fn contended(of: &Contended) -> Value {
         "name": of.guard.name,
         "members": of.guard.members,
         "acquisitions": of.acquisitions,
+        "timed": of.timed,
         "waited": of.waited,
         "wait_ns": of.wait.ns,
         "hold_ns": of.hold.ns,

@@ -188,13 +188,21 @@ fn guard(contended: &Contended) -> String {
     format!(
         "{name}: had {}, {} waited ({}); waiting {} ({} of the thread time), held {} ({} of the run)",
         count(contended.acquisitions, "time"),
-        contended.waited,
-        percent(100.0 * contended.waited as f64 / contended.acquisitions.max(1) as f64),
+        some_of(contended.waited, contended.timed, contended.acquisitions),
+        percent(100.0 * contended.waited as f64 / contended.timed.max(1) as f64),
         time(contended.wait.ns),
         percent(contended.wait.percent),
         time(contended.hold.ns),
         percent(contended.hold.percent)
     )
+}
+
+/// How many waited, of all or of those that were timed.
+fn some_of(waited: u64, timed: u64, all: u64) -> String {
+    match timed < all {
+        true => format!("{waited} of the {timed} timed"),
+        false => waited.to_string(),
+    }
 }
 
 fn site(report: &Report<'_>, site: &ContentionSite, out: &mut Page<'_>) -> io::Result<()> {
@@ -204,7 +212,7 @@ fn site(report: &Report<'_>, site: &ContentionSite, out: &mut Page<'_>) -> io::R
         "    {}: had {}, {} waited; {} to get it on average, at most {}; held {} on average",
         name(report, site.region),
         count(site.acquisitions, "time"),
-        site.waited,
+        some_of(site.waited, site.timed(report.profile), site.acquisitions),
         each(site.wait_ns, site.acquisitions),
         time(site.max_wait_ns),
         each(site.hold_ns, site.acquisitions)

@@ -1,0 +1,107 @@
+//! Threads that queue for locks and critical sections.
+
+use super::*;
+
+#[test]
+fn a_lock_is_one_cause_for_all_its_sites() {
+    let queue = |region| {
+        let parts = [(Main, 20), (Enter, 10), (Body, 9), (Exit, 1)];
+        let rows = vec![row(1, &parts), row(2, &parts)];
+        node(Some(0), region, Body, rows)
+    };
+    let mut profile = team(&[Kind::Lock, Kind::Lock], vec![queue(1), queue(2)]);
+    let site = |region| ContentionSite {
+        region,
+        acquisitions: 2,
+        waited: 1,
+        wait_ns: 10 * SECOND,
+        max_wait_ns: 0,
+        hold_ns: 18 * SECOND,
+        holders: Vec::new(),
+    };
+    profile.contention = vec![Contention {
+        kind: GuardKind::Lock,
+        name: "0x10".to_owned(),
+        members: 1,
+        sites: vec![site(1), site(2)],
+    }];
+    profile.regions[1].directive = Some("omp_set_lock(&queue)".to_owned());
+    assert_eq!(found(&profile), [(CauseKind::Lock, Some(1), 22)]);
+    let cause = causes(&profile).remove(0);
+    assert_eq!(cause.place.regions, [1, 2]);
+    assert!(cause.place.words.contains("omp_set_lock(&queue)"));
+    assert!(
+        cause.what.contains("held for 36 % of the run"),
+        "{}",
+        cause.what
+    );
+    assert!(cause.what.contains("2 of 4 entries had to wait"));
+    for row in profile.nodes[1..]
+        .iter_mut()
+        .flat_map(|node| &mut node.rows)
+    {
+        row.main.count = 100;
+        *row = row.clone().with_estimate(Some(Estimate {
+            timed: 10,
+            ..Estimate::default()
+        }));
+    }
+    let what = causes(&profile).remove(0).what;
+    let timed = "2 of the 40 entries that were timed, of 400 in all, had to wait";
+    assert!(what.contains(timed), "{what}");
+}
+
+#[test]
+fn who_held_what_others_waited_for_is_said_if_it_was_mostly_one() {
+    let said = |holders: [[u64; 2]; 2]| {
+        let queue = |region| {
+            let parts = [(Main, 20), (Enter, 10), (Body, 9), (Exit, 1)];
+            let rows = vec![row(1, &parts), row(2, &parts), row(3, &parts)];
+            node(Some(0), region, Body, rows)
+        };
+        let mut profile = team(&[Kind::Critical, Kind::Critical], vec![queue(1), queue(2)]);
+        profile.threads.push(profile.threads[2].clone());
+        profile.threads[3].path = vec![0, 2];
+        profile.run.max_threads = 3;
+        profile.nodes[0]
+            .rows
+            .push(row(3, &[(Main, 80), (Body, 80)]));
+        let holder = |region, thread, waited| Holder {
+            region,
+            thread: Some(thread),
+            waited,
+            wait_ns: 0,
+        };
+        let sites = [1, 2]
+            .into_iter()
+            .zip(holders)
+            .map(|(region, [one, other])| ContentionSite {
+                region,
+                acquisitions: 30,
+                waited: one + other,
+                wait_ns: 10 * SECOND,
+                max_wait_ns: 0,
+                hold_ns: 18 * SECOND,
+                holders: vec![holder(region, 1, one), holder(region, 2, other)],
+            });
+        profile.contention = vec![Contention {
+            kind: GuardKind::Critical,
+            name: "sum".to_owned(),
+            members: 1,
+            sites: sites.collect(),
+        }];
+        causes(&profile).remove(0).what
+    };
+    let one_thread = said([[9, 1], [9, 1]]);
+    assert!(
+        one_thread.ends_with("; 90 % of those found that thread 0->0 had it"),
+        "{one_thread}"
+    );
+    let one_place = said([[9, 9], [1, 1]]);
+    assert!(
+        one_place.ends_with("; 90 % of those found it held at the CRITICAL at a.c:11"),
+        "{one_place}"
+    );
+    let nobody = said([[5, 5], [5, 5]]);
+    assert!(nobody.ends_with("had to wait"), "{nobody}");
+}
