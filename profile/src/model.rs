@@ -68,16 +68,21 @@ impl Profile {
         rows_are_many(self.nodes.iter().map(|node| node.rows.len()).sum())
     }
 
-    /// How many instances of a region were timed one by one, and how many there were. The times of the
-    /// others are estimates.
+    /// How many instances of each region were timed one by one, and how many there were. The times of
+    /// the others are estimates.
     #[must_use]
-    pub fn timed_instances(&self, region: usize) -> [u64; 2] {
-        let nodes = self.nodes.iter().filter(|node| node.region == region);
-        let rows = nodes.flat_map(|node| &node.rows);
-        rows.fold([0; 2], |[timed, all], row| {
-            let (more, count) = (row.timed().timed, row.main.count);
-            [timed.saturating_add(more), all.saturating_add(count)]
-        })
+    pub fn timed_instances(&self) -> Vec<[u64; 2]> {
+        let mut instances = vec![[0_u64; 2]; self.regions.len()];
+        for node in &self.nodes {
+            let Some([timed, all]) = instances.get_mut(node.region) else {
+                continue;
+            };
+            for row in &node.rows {
+                *timed = timed.saturating_add(row.timed().timed);
+                *all = all.saturating_add(row.main.count);
+            }
+        }
+        instances
     }
 }
 

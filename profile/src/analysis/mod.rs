@@ -160,8 +160,10 @@ impl<'p> Report<'p> {
         let thread_time_ns = overheads.thread_time_ns;
         let dilation = dilation::analyse(profile, &tree, thread_time_ns);
         let efficiency = efficiency::analyse(profile, &tree, &overheads);
+        let instances = profile.timed_instances();
         let causes = causes::analyse(&causes::Facts {
             profile,
+            instances: &instances,
             labels: &labels,
             threads: &threads,
             flat: &flat,
@@ -196,7 +198,7 @@ impl<'p> Report<'p> {
             dilation,
             spreads: waits::spreads(profile),
             lateness: waits::lateness(profile),
-            contention: waits::contended(profile, thread_time_ns),
+            contention: waits::contended(profile, &instances, thread_time_ns),
             own_times: own::own_times(&tree, &call_graph),
             on_call_paths: OnCallPaths::new(profile, tree, &call_graph),
             overview: overview(profile, &flat),

@@ -96,6 +96,8 @@ pub struct Contended {
     pub acquisitions: u64,
     /// How many of these were timed.
     pub timed: u64,
+    /// The same of each place.
+    pub timed_by_site: Vec<u64>,
     /// How many of the timed ones had to wait.
     pub waited: u64,
     /// Time to get it; percent of the program's thread time.
@@ -259,7 +261,12 @@ fn pattern(most: u64, instances: u64, team: usize) -> Pattern {
 }
 
 /// The resources for which threads waited for each other, longest wait first.
-pub(crate) fn contended(profile: &Profile, thread_time_ns: u64) -> Vec<Contended> {
+/// `instances` are those of [`Profile::timed_instances`].
+pub(crate) fn contended(
+    profile: &Profile,
+    instances: &[[u64; 2]],
+    thread_time_ns: u64,
+) -> Vec<Contended> {
     let mut all: Vec<Contended> = profile
         .contention
         .iter()
@@ -279,10 +286,12 @@ pub(crate) fn contended(profile: &Profile, thread_time_ns: u64) -> Vec<Contended
             });
             let sum =
                 |of: fn(&crate::model::ContentionSite) -> u64| guard.sites.iter().map(of).sum();
-            let timed = guard.sites.iter().map(|site| site.timed(profile)).sum();
+            let timed = guard.sites.iter().map(|site| site.timed(instances));
+            let timed_by_site: Vec<u64> = timed.collect();
             Contended {
                 acquisitions: sum(|site| site.acquisitions),
-                timed,
+                timed: timed_by_site.iter().sum(),
+                timed_by_site,
                 waited: sum(|site| site.waited),
                 wait: Share::of(sum(|site| site.wait_ns), thread_time_ns),
                 hold: Share::of(sum(|site| site.hold_ns), profile.run.duration_ns),

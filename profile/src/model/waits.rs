@@ -123,10 +123,11 @@ pub struct ContentionSite {
 }
 
 impl ContentionSite {
-    /// How many of the acquisitions were timed: the same part as of all instances of the region.
+    /// How many of the acquisitions were timed: the same part as of all instances of the region, of which
+    /// [`super::Profile::timed_instances`] tells.
     #[must_use]
-    pub fn timed(&self, profile: &super::Profile) -> u64 {
-        let [timed, all] = profile.timed_instances(self.region).map(u128::from);
+    pub fn timed(&self, instances: &[[u64; 2]]) -> u64 {
+        let [timed, all] = instances[self.region].map(u128::from);
         let timed = u128::from(self.acquisitions) * timed / all.max(1);
         u64::try_from(timed)
             .unwrap_or(u64::MAX)

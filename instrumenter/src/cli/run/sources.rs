@@ -11,7 +11,7 @@ use profile::region_kind::RegionKind;
 use crate::find::{MadeByMacros, front_end};
 use crate::openmp::Language;
 use crate::plan::Decision;
-use crate::{Options, instrument_read};
+use crate::{Options, Source, instrument_read};
 
 use super::align::{is_same, may_be_of};
 use super::branches::{Branch, Compiled, Kept, branches, is_kept};
@@ -146,21 +146,24 @@ fn may_call(word: &str, kind: RegionKind) -> bool {
 }
 
 fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
-    let mut source = super::super::read_source(Path::new(file)).ok()?;
+    let original = super::super::read_source(Path::new(file)).ok()?;
     let (included, are_all) = headers::included_by(Path::new(file), folders);
-    let expanded = front_end(source.language)
-        .read(&source)
-        .with_macros_expanded(&included);
-    if let Some(text) = expanded {
-        source.text = text;
-    }
+    let reading = front_end(original.language).read(&original);
+    let expanded = reading.with_macros_expanded(&included);
+    let expanded = expanded.map(|text| Source {
+        text,
+        ..original.clone()
+    });
+    let (source, reading) = match &expanded {
+        Some(source) => (source, front_end(source.language).read(source)),
+        None => (&original, reading),
+    };
     // What was measured ran on the host.
     let options = Options {
         host_only: true,
         ..Options::default()
     };
-    let reading = front_end(source.language).read(&source);
-    let result = instrument_read(&*reading, &source, &options);
+    let result = instrument_read(&*reading, source, &options);
     let mut made = reading.made_by_macros(&included);
     let mut more = BTreeSet::new();
     if !are_all {

@@ -53,6 +53,7 @@ pub(crate) struct Region {
     tells_barrier: AtomicBool,
     /// Of a parallel region: whether anything else happened in a member's part.
     holds_others: AtomicBool,
+    /// Of a loop: whether its source lets it be counted in a part that is passed over.
     is_counted_in_part: AtomicBool,
     /// Whether only its begin is reported if an instance is passed over.
     reports_begin_only: AtomicBool,

@@ -144,9 +144,9 @@ fn are_mostly_untimed(facts: &Facts<'_, '_>, regions: &[usize]) -> bool {
 
 /// How many instances of some regions were timed.
 fn timed_of(facts: &Facts<'_, '_>, regions: &[usize]) -> u64 {
-    let timed = regions.iter();
-    timed
-        .map(|&region| facts.profile.timed_instances(region)[0])
+    regions
+        .iter()
+        .map(|&region| facts.instances[region][0])
         .sum()
 }
 

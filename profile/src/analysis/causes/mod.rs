@@ -132,6 +132,8 @@ pub struct Causes {
 /// The data from which causes are derived.
 pub(crate) struct Facts<'a, 'p> {
     pub(crate) profile: &'p Profile,
+    /// Those of [`Profile::timed_instances`].
+    pub(crate) instances: &'a [[u64; 2]],
     pub(crate) labels: &'a [Label],
     pub(crate) threads: &'a [String],
     pub(crate) flat: &'a [Table],

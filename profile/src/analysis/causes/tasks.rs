@@ -1,7 +1,7 @@
 //! Tasks that do less work than creating them and handing them out costs.
 
 use super::ledger::Ledger;
-use super::{Cause, Facts, Kind, Place};
+use super::{Cause, Facts, Kind, Place, mentions};
 use crate::analysis::remedy::tasks_while_waiting;
 use crate::analysis::words::{count, time};
 use crate::model::Region;
@@ -9,15 +9,11 @@ use crate::region_kind::RegionKind;
 
 /// How tasks of a construct become larger.
 fn larger_tasks(region: &Region) -> &'static str {
-    let has = |clause: &str| {
-        let directive = region.directive.as_deref().unwrap_or_default();
-        directive.to_ascii_lowercase().contains(clause)
-    };
     match region.kind {
-        RegionKind::Taskloop if has("grainsize") => {
+        RegionKind::Taskloop if mentions(region, "grainsize") => {
             "Give the loop a larger grainsize, so that each task has more to do."
         }
-        RegionKind::Taskloop if has("num_tasks") => {
+        RegionKind::Taskloop if mentions(region, "num_tasks") => {
             "Have the loop make fewer tasks (num_tasks), so that each one has more to do."
         }
         RegionKind::Taskloop => "Give the loop a grainsize, so that each task has more to do.",

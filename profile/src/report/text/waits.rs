@@ -165,8 +165,8 @@ fn contention(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Res
         writeln!(out, "{}", guard(contended))?;
         let sites = &contended.guard.sites;
         let shown = most(sites.len(), MOST_SITES);
-        for site in &sites[..shown] {
-            self::site(report, site, out)?;
+        for (site, timed) in sites.iter().zip(&contended.timed_by_site).take(shown) {
+            self::site(report, site, *timed, out)?;
         }
         more(sites.len() - shown, "more place", out)?;
     }
@@ -205,14 +205,19 @@ fn some_of(waited: u64, timed: u64, all: u64) -> String {
     }
 }
 
-fn site(report: &Report<'_>, site: &ContentionSite, out: &mut Page<'_>) -> io::Result<()> {
+fn site(
+    report: &Report<'_>,
+    site: &ContentionSite,
+    timed: u64,
+    out: &mut Page<'_>,
+) -> io::Result<()> {
     let each = |ns: u64, number: u64| time(ns / number.max(1));
     writeln!(
         out,
         "    {}: had {}, {} waited; {} to get it on average, at most {}; held {} on average",
         name(report, site.region),
         count(site.acquisitions, "time"),
-        some_of(site.waited, site.timed(report.profile), site.acquisitions),
+        some_of(site.waited, timed, site.acquisitions),
         each(site.wait_ns, site.acquisitions),
         time(site.max_wait_ns),
         each(site.hold_ns, site.acquisitions)
