@@ -261,19 +261,29 @@ impl RegionKind {
         self.may_be_passed_over() || self.may_have_coarse_times()
     }
 
-    /// Whether only some of many short instances are timed. This holds for constructs for which no
-    /// thread waits at a barrier, and in which others hardly ever happen.
+    /// Whether only some of many short instances are timed. This holds for constructs in which others
+    /// hardly ever happen.
     #[must_use]
     pub const fn may_be_passed_over(self) -> bool {
+        self.is_shared_by_a_team()
+            || matches!(
+                self,
+                Self::Atomic
+                    | Self::Critical
+                    | Self::Flush
+                    | Self::Lock
+                    | Self::Master
+                    | Self::Ordered
+                    | Self::Taskyield
+            )
+    }
+
+    /// Of what may be passed over: whether all threads of a team execute each instance.
+    #[must_use]
+    pub const fn is_shared_by_a_team(self) -> bool {
         matches!(
             self,
-            Self::Atomic
-                | Self::Critical
-                | Self::Flush
-                | Self::Lock
-                | Self::Master
-                | Self::Ordered
-                | Self::Taskyield
+            Self::Barrier | Self::Loop | Self::Single | Self::Workshare
         )
     }
 

@@ -28,8 +28,16 @@ impl Thread {
         };
         let number = member.barriers.get();
         member.barriers.set(number.wrapping_add(1));
-        if let Some(slot) = member.slot.get().filter(|_| top.role() != Role::Untimed) {
+        if let Some(slot) = member.slot.get().filter(|_| !top.role().is_untimed()) {
             slot.arrivals[number as usize % 2].set(number, top.last_event());
+        }
+    }
+
+    /// This thread arrives at a barrier that is passed over.
+    #[inline(always)]
+    pub(super) fn counts_barrier(&self) {
+        if let Some(member) = self.sampler.member.get() {
+            member.barriers.add(1);
         }
     }
 
@@ -100,7 +108,12 @@ fn look(member: &'static Frame, fork: &'static Frame, node: &'static Node) {
     if let Some(last) = Last::of(arrivals)
         && let Some(waits) = node.waits()
     {
-        waits.add_late(last.member, 1, [last.after_others, last.after_first]);
+        let instances = node.sample().map_or(1, |sample| sample.weight.get().max(1));
+        waits.add_late(
+            last.member,
+            instances,
+            [last.after_others, last.after_first],
+        );
     }
 }
 

@@ -79,8 +79,11 @@ impl Sample {
         for part in node.parts().iter().map(|part| *part as usize) {
             mean[part] = (self.weighted[part].get() / weights - timing).max(0.0);
         }
-        if node.parts().len() > 1 {
-            mean[main] = mean.iter().sum::<f64>() - mean[main];
+        let parts = node.parts().len() - 1;
+        if parts > 0 {
+            let sum = mean.iter().sum::<f64>() - mean[main];
+            let whole = self.weighted[main].get() / weights - timing * parts as f64;
+            mean[main] = sum.max(whole);
         }
         let least = match is_of_one_variable(node) {
             true => ticks_of_updates(CONTENDED) as f64,

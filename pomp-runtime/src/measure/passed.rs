@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
+use super::arrival::member_frame;
 use super::clock::now;
 use super::records::Frame;
 use super::records::Region;
@@ -41,6 +42,18 @@ pub(crate) fn is_passed_over(
     is_passed_over_by(event, find, |thread| thread.knows_place_for(find))
 }
 
+/// As `is_passed_over`, of the end of an implicit barrier, with which its construct ends.
+#[inline(always)]
+pub(crate) fn is_end_passed_over(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> bool {
+    let is_passed_over = is_passed_over(Event::ImplicitBarrierExit, find);
+    if is_passed_over && let Some(thread) = thread::current() {
+        thread.sampler.open.set(None);
+    }
+    is_passed_over
+}
+
 /// Whether nothing else is to be done for an event: it is passed over, or it was recorded with no
 /// more than a look at the coarse clock.
 #[inline(always)]
@@ -69,9 +82,9 @@ fn is_passed_over_by(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
     knows_place: impl FnOnce(&'static Thread) -> bool + Copy,
 ) -> bool {
-    let Some(kind) = kind_to_pass_over(event) else {
+    if !may_be_passed_over(event) {
         return false;
-    };
+    }
     // Asked first: a thread that may be cancelled at any instruction goes no further.
     if !state::is_quick() {
         return false;
@@ -80,34 +93,48 @@ fn is_passed_over_by(
         return false;
     };
     // Else the thread is in no state in which it can pass over something.
-    let begins = matches!(event.action(), Action::Open(_));
+    let begins = matches!(event.action(), Action::Open(_) | Action::OpenWork);
     if !begins && !thread.sampler.is_passing() || !knows_place(thread) {
         return false;
     }
-    thread.passes_over(event.action(), kind, find)
+    thread.passes_over(event, find)
 }
 
 /// Whether an event is of a construct that can be passed over.
 #[inline(always)]
 pub(crate) const fn may_be_passed_over(event: Event) -> bool {
-    kind_to_pass_over(event).is_some()
+    kind_of(event).is_some() || is_of_implicit_barrier(event)
 }
 
-/// The construct of an event, if the construct can be passed over. Barriers and constructs that
-/// end with one are not: users want to see waits.
+/// Whether it is an event of an implicit barrier, which comes with the construct's region.
 #[inline(always)]
-const fn kind_to_pass_over(event: Event) -> Option<RegionKind> {
+const fn is_of_implicit_barrier(event: Event) -> bool {
+    matches!(
+        event,
+        Event::ImplicitBarrierEnter | Event::ImplicitBarrierExit
+    )
+}
+
+/// The construct of an event, if only such constructs have the event, and they can be passed over.
+#[inline(always)]
+const fn kind_of(event: Event) -> Option<RegionKind> {
     Some(match event {
         Event::AtomicEnter | Event::AtomicExit => RegionKind::Atomic,
+        Event::BarrierEnter | Event::BarrierExit => RegionKind::Barrier,
         Event::CriticalEnter | Event::CriticalBegin | Event::CriticalEnd | Event::CriticalExit => {
             RegionKind::Critical
         }
         Event::FlushEnter | Event::FlushExit => RegionKind::Flush,
+        Event::LoopEnter | Event::LoopExit => RegionKind::Loop,
         Event::MasterBegin | Event::MasterEnd => RegionKind::Master,
         Event::OrderedEnter | Event::OrderedBegin | Event::OrderedEnd | Event::OrderedExit => {
             RegionKind::Ordered
         }
+        Event::SingleEnter | Event::SingleBegin | Event::SingleEnd | Event::SingleExit => {
+            RegionKind::Single
+        }
         Event::TaskyieldEnter | Event::TaskyieldExit => RegionKind::Taskyield,
+        Event::WorkshareEnter | Event::WorkshareExit => RegionKind::Workshare,
         _ => return None,
     })
 }
@@ -136,6 +163,12 @@ impl Thread {
         self.sampler.seen.get() == coarse_clock::mark()
     }
 
+    /// Whether the thread is in something that is passed over.
+    #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
+    pub(crate) fn is_passing_over(&self) -> bool {
+        self.sampler.is_passing() || self.passed_member.is_in()
+    }
+
     /// Finds the thread's place if instances of a region are passed over anywhere.
     #[inline(always)]
     pub(super) fn finds_place_for(&'static self, region: &'static Region) -> bool {
@@ -160,30 +193,40 @@ impl Thread {
     #[inline(always)]
     pub(crate) fn passes_over(
         &'static self,
-        action: Action,
-        kind: RegionKind,
+        event: Event,
         find: impl FnOnce() -> Option<&'static Region> + Copy,
     ) -> bool {
         let sampler = &self.sampler;
         let is_open = || {
             sampler.open.get().is_some_and(|open| {
-                open.kind == kind || find().is_some_and(|it| std::ptr::eq(open, it))
+                kind_of(event) == Some(open.kind) || find().is_some_and(|it| std::ptr::eq(open, it))
             })
         };
-        match action {
+        let is_passed_over = match event.action() {
             Action::Open(phase) => {
                 find().is_some_and(|region| self.passes_over_whole(region, phase))
+            }
+            Action::OpenWork => {
+                find().is_some_and(|region| self.passes_over_whole(region, PseudoRegion::Body))
             }
             Action::SwitchPhase(phase) if is_open() => {
                 sampler.phase.store(phase as u8, Ordering::Relaxed);
                 true
             }
-            Action::Close if is_open() => {
+            Action::Close | Action::CloseWork if is_open() => {
                 sampler.open.set(None);
                 true
             }
             _ => false,
+        };
+        if is_passed_over {
+            match event {
+                Event::BarrierEnter | Event::ImplicitBarrierEnter => self.counts_barrier(),
+                Event::SingleBegin => sampler.counts_execution(),
+                _ => {}
+            }
         }
+        is_passed_over
     }
 
     #[inline(always)]
@@ -228,6 +271,7 @@ impl Thread {
             return false;
         }
         sampler.place.set(place_of(parent, top.within()));
+        sampler.member.set(member_frame(top));
         sampler.seen.set(mark);
         self.looks_up_next_time();
         true
@@ -284,6 +328,9 @@ impl Thread {
         sampler.open.set(None);
         if let Some(node) = open {
             self.put_counted_on_stack(node, phase);
+            if let Some(region) = node.region().filter(|it| it.kind.is_shared_by_a_team()) {
+                region.hold_others();
+            }
         }
     }
 

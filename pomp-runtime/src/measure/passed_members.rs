@@ -146,8 +146,8 @@ impl Thread {
         let Some(sample) = node.sample().or_else(|| sampling::sample_from_now_on(node)) else {
             return false;
         };
-        for part in node.parts() {
-            node.span(*part).count.add(1);
+        for part in node.parts_of_each() {
+            node.span(part).count.add(1);
         }
         sample.add_passed(1);
         self.passed_member.inner.set(Some(node));

@@ -3,8 +3,10 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
+use profile::region_kind::PseudoRegion;
+
 use super::lending::{Lending, Passing};
-use super::records::Region;
+use super::records::{Frame, Region};
 use super::shared::{SharedRef, SharedU64};
 use crate::measure::records::Node;
 use crate::measure::records::waits::{NodeWaits, SEVERAL};
@@ -36,6 +38,8 @@ pub(crate) struct Sampler {
     /// The mark of the coarse clock when the thread found its place; 0 if it has to find it.
     pub(super) seen: SharedU64,
     pub(super) place: SharedU64,
+    /// The frame of the team's member at that place; it numbers the barriers.
+    pub(super) member: SharedRef<Frame>,
     /// The construct that is passed over at the moment, if one is.
     pub(super) open: SharedRef<Region>,
     pub(super) phase: AtomicU8,
@@ -120,8 +124,8 @@ impl Entry {
             let passed = self.passed();
             let left = self.left.load(Ordering::Relaxed);
             self.armed.store(left, Ordering::Relaxed);
-            for part in node.parts() {
-                node.span(*part).count.add(passed);
+            for part in node.parts_of_each() {
+                node.span(part).count.add(passed);
             }
             if let Some(sample) = node.sample() {
                 sample.add_passed(passed);
@@ -142,6 +146,7 @@ impl Sampler {
         Self {
             seen: SharedU64::new(0),
             place: SharedU64::new(0),
+            member: SharedRef::none(),
             open: SharedRef::none(),
             phase: AtomicU8::new(0),
             random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
@@ -230,6 +235,14 @@ impl Sampler {
     /// The node of the instance that is passed over at the moment.
     pub(super) fn open_node(&self) -> Option<&'static Node> {
         self.entry(self.open.get()?, self.place.get()).node.get()
+    }
+
+    /// The thread is the one that executes the `single` construct that is passed over at the moment.
+    #[inline(always)]
+    pub(super) fn counts_execution(&self) {
+        if let Some(node) = self.open_node() {
+            node.span(PseudoRegion::Body).count.add(1);
+        }
     }
 
     /// Whether an instance at a place is to be passed over.

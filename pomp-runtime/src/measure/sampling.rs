@@ -23,7 +23,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
-use super::records::Frame;
+use super::arrival::member_frame;
+use super::records::{Frame, Region};
 use super::records::frame::Role;
 use super::sample::Sample;
 use super::shared::leak;
@@ -112,10 +113,7 @@ fn threads_delayed_by(node: &Node) -> u64 {
 /// Has the members of a region's teams passed over if the teams are short. Not if the loop requests
 /// chunks: the requests are recorded at the member's frame, so the frame has to exist.
 fn consider_teams(fork: &'static Node, ticks: u64) {
-    let schedule = fork
-        .region()
-        .and_then(|region| region.descriptor.schedule.as_deref());
-    let asks_for_chunks = schedule.is_some_and(|schedule| !schedule.starts_with("static"));
+    let asks_for_chunks = fork.region().is_some_and(Region::asks_for_chunks);
     if !asks_for_chunks && ticks < LONG / 2 * TEAM * cost_of_pair() {
         fork.passes_over_teams();
     }
@@ -145,10 +143,9 @@ pub(super) fn teams_to_pass_over(
 
 #[cold]
 fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
-    if !node
-        .region()
-        .is_some_and(|region| region.kind.may_be_passed_over())
-        || ticks / count > LONG * cost_of_pair()
+    let pairs = node.parts().len() as u64;
+    if !node.region().is_some_and(Region::may_be_passed_over)
+        || ticks / count > LONG * pairs * cost_of_pair()
     {
         return;
     }
@@ -237,9 +234,7 @@ impl Thread {
             let updates = interval.saturating_sub(timing);
             sample.updates.add_interval(weight - 1, updates);
         }
-        let decides_itself = node
-            .region()
-            .is_some_and(|region| region.kind.may_be_passed_over());
+        let decides_itself = node.region().is_some_and(Region::may_be_passed_over);
         // A loop is passed over with the part of the member that it is in.
         if decides_itself && sample.drawn.get() >= TIMED_FIRST {
             self.arm(node, at.wrapping_sub(before) / weight);
@@ -268,6 +263,82 @@ impl Thread {
             _ if self.times_work_behind(node) => 0,
             many => self.sampler.about(many.min(MOST)),
         };
+        let shared = node.region().filter(|it| it.kind.is_shared_by_a_team());
+        let left = match shared {
+            Some(region) => {
+                self.sets_window(region, wanted);
+                left_in_window(node.span(PseudoRegion::Main).count.get(), region.window())
+            }
+            None => left,
+        };
         entry.arm(left as u32);
+    }
+
+    /// Sets the length of a region's windows, of each of which one instance is timed, if this thread
+    /// forked the team. It should be `wanted`, and changes seldom, so that all threads know it.
+    fn sets_window(&self, region: &'static Region, wanted: u64) {
+        let member = self.top().and_then(member_frame);
+        let is_worker = member
+            .and_then(Frame::below)
+            .is_some_and(|below| below.role() != Role::Fork);
+        let window = region.window();
+        if !is_worker && (wanted > window || wanted < window / 4) {
+            let window = match wanted {
+                0 | 1 => 0,
+                many => many.min(MOST).next_power_of_two(),
+            };
+            region.set_window(window as u32);
+        }
+    }
+}
+
+/// How many instances are to be passed over before the next one that is timed, after `done`
+/// instances. One of each window of this length is timed, at random. All threads of a team find the
+/// same one, since they have executed the same number. So their times belong to one instance, and
+/// no thread waits for a probe of another in what it passes over.
+fn left_in_window(done: u64, window: u64) -> u64 {
+    if window == 0 {
+        return 0;
+    }
+    let timed_of = |number: u64| {
+        let random = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        number * window + random % window
+    };
+    let number = done / window;
+    let next = match timed_of(number) {
+        next if next >= done => next,
+        _ => timed_of(number + 1),
+    };
+    next - done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_instance_of_each_window_is_timed() {
+        const WINDOW: u64 = 64;
+        let mut timed = Vec::new();
+        let mut done = 0;
+        while done < 100 * WINDOW {
+            done += left_in_window(done, WINDOW);
+            timed.push(done);
+            done += 1;
+        }
+        let windows: Vec<u64> = timed.iter().map(|number| number / WINDOW).collect();
+        assert!(windows.iter().copied().eq(0..windows.len() as u64));
+        let places: std::collections::BTreeSet<u64> = timed.iter().map(|it| it % WINDOW).collect();
+        assert!(places.len() > 40, "{places:?}");
+        // A thread that comes to a window later finds the same instance.
+        for number in 0..100 * WINDOW {
+            let next = number + left_in_window(number, WINDOW);
+            assert!(timed.contains(&next), "{number}");
+        }
+    }
+
+    #[test]
+    fn without_a_window_all_are_timed() {
+        assert_eq!(left_in_window(17, 0), 0);
     }
 }

@@ -95,8 +95,9 @@ impl Thread {
     #[inline(always)]
     pub(super) fn node_on_top(&self, region: &'static Region) -> Option<&'static Node> {
         let top = self.top()?;
-        let is_top = top.is(Role::Construct, region) || top.is(Role::Member, region);
-        top.node().filter(|_| is_top)
+        let roles = [Role::Construct, Role::Member, Role::Sampled];
+        top.node()
+            .filter(|_| roles.into_iter().any(|role| top.is(role, region)))
     }
 
     /// Does what the event table says.

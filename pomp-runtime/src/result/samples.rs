@@ -28,8 +28,8 @@ impl Snapshot {
             };
             *self.samples.entry(index).or_default() += passed;
             let additions = self.additions.entry(index).or_default();
-            for part in node.parts() {
-                additions[*part as usize].count += passed;
+            for part in node.parts_of_each() {
+                additions[part as usize].count += passed;
             }
         }
     }

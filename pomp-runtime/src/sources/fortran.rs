@@ -19,7 +19,7 @@ use super::pomp::{
 use super::spelling::subroutine;
 use crate::measure::annotations;
 use crate::measure::clock::now;
-use crate::measure::passed::is_done_at_once;
+use crate::measure::passed::{is_done_at_once, is_end_passed_over};
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use crate::measure::{passed_members, passed_teams};
@@ -116,7 +116,9 @@ probes! {
         }
     },
     "implicit_barrier_leave" => |literal| {
-        event_at(literal, leave);
+        if !is_end_passed_over(|| literal.known_region()) {
+            event_at(literal, leave);
+        }
     },
     "parallel_end" => |literal| {
         if !passed_members::ends(|| literal.known_region()) {

@@ -18,7 +18,7 @@ use crate::measure::clock::{now, now_in_order};
 use crate::measure::coarse_times;
 use crate::measure::lending::Passing;
 use crate::measure::passed::{
-    is_passed_over, is_passed_over_at_once, may_be_passed_over, pass_over_and_lend,
+    is_end_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over, pass_over_and_lend,
 };
 use crate::measure::records::Region;
 use crate::measure::records::TeamPath;
@@ -518,7 +518,11 @@ unsafe extern "C-unwind" fn POMP_Parallel_end(descriptor: *const OmpRegDescr) {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn POMP_Implicit_barrier_leave(descriptor: *const OmpRegDescr) {
     // SAFETY: as the caller promises.
-    unsafe { event(descriptor, leave) };
+    unsafe {
+        if !is_end_passed_over(|| descriptor.as_ref()?.known_region()) {
+            event(descriptor, leave);
+        }
+    }
 }
 
 /// Both ends get the same time, so that the clock is read once.

@@ -14,6 +14,7 @@ use std::ffi::{c_int, c_void};
 
 use super::boundary::thread_event;
 use super::weak::of_runtime;
+use crate::measure::thread::{self, Thread};
 use crate::measure::{clock, collector, state};
 
 /// Reports the begin of a reduction, if a collector listens.
@@ -32,7 +33,9 @@ fn noted(combine: impl FnOnce() -> c_int) -> c_int {
     // its part by an atomic update of each variable.
     const NOTHING_LEFT: c_int = 0;
     const BY_UPDATES: c_int = 2;
-    if state::is_off() {
+    // No frame is there to note it at.
+    let is_passed_over = thread::current().is_some_and(Thread::is_passing_over);
+    if state::is_off() || is_passed_over {
         return combine();
     }
     let since = clock::now();

@@ -70,7 +70,8 @@ impl RegionDilation {
     /// A sentence that says how to measure the region, which is of this kind, at less cost;
     /// none if there is no way.
     pub(crate) fn cheaper(&self, kind: RegionKind) -> Option<String> {
-        if kind.may_be_sampled() && self.passed_pairs == 0 {
+        // Of a loop, all executions are timed if something else happens in it.
+        if kind.may_be_sampled() && !kind.is_shared_by_a_team() && self.passed_pairs == 0 {
             return Some(
                 "All executions were timed. Without ROMP_BUDGET=none, ROMP_TRACE and \
                  ROMP_COUNTERS only a sample is, which costs less."

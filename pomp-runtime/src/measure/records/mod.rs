@@ -51,8 +51,12 @@ pub(crate) struct Region {
     /// Whether the barrier at its end was reported: by an event of a member, or by the runtime for
     /// a construct that could not be split.
     tells_barrier: AtomicBool,
-    /// Of a parallel region: whether anything else happened in a member's part.
+    /// Whether anything else happened in an instance that was passed over: of a parallel region, in a
+    /// member's part.
     holds_others: AtomicBool,
+    /// Of what a whole team executes: the length of the windows of which one instance each is timed;
+    /// 0 if all are.
+    window: AtomicU32,
     /// Of a loop: whether its source lets it be counted in a part that is passed over.
     is_counted_in_part: AtomicBool,
     /// Whether only its begin is reported if an instance is passed over.

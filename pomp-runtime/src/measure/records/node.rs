@@ -129,16 +129,38 @@ impl Node {
         self.coarse.get()
     }
 
-    /// The pseudo-regions that each instance has, if its region may be sampled.
+    /// The pseudo-regions that instances have, if its region may be sampled.
     pub(crate) fn parts(&self) -> &'static [PseudoRegion] {
-        use PseudoRegion::{Body, Enter, Exit, Main};
+        use PseudoRegion::{Body, Enter, Exit, Ibarr, Main};
         match self.region().map(|region| region.kind) {
             Some(RegionKind::Critical | RegionKind::Ordered | RegionKind::Lock) => {
                 &[Main, Enter, Body, Exit]
             }
-            Some(RegionKind::Loop) => &[Main, Body],
+            Some(RegionKind::Loop | RegionKind::Single | RegionKind::Workshare) => {
+                match self.tells_barrier() {
+                    true => &[Main, Body, Ibarr],
+                    false => &[Main, Body],
+                }
+            }
             _ => &[Main],
         }
+    }
+
+    /// Those of its pseudo-regions that each instance has. One thread of a team executes the body of a
+    /// `single` construct.
+    pub(crate) fn parts_of_each(&self) -> impl Iterator<Item = PseudoRegion> {
+        let is_single = self
+            .region()
+            .is_some_and(|region| region.kind == RegionKind::Single);
+        let parts = self.parts().iter().copied();
+        parts.filter(move |part| !is_single || *part != PseudoRegion::Body)
+    }
+
+    /// Whether it is of a construct from the source, each of whose instances reports a barrier at its
+    /// end.
+    fn tells_barrier(&self) -> bool {
+        let is_from_source = |region: &Region| region.descriptor.code.is_none();
+        self.span(PseudoRegion::Ibarr).count.get() > 0 && self.region().is_some_and(is_from_source)
     }
 
     /// In which pseudo-region of its parent it is.

@@ -5,7 +5,7 @@
 //! sources include, or of a library that is loaded twice.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use profile::descriptor::Descriptor;
@@ -65,13 +65,41 @@ impl Region {
         self.is_counted_in_part.store(true, Ordering::Relaxed);
     }
 
-    /// Of a parallel region: whether anything else happened in a member's part.
+    /// Whether some of its instances may be passed over. What a whole team executes must come from the
+    /// source, which tells where it ends, and nothing else may happen in it.
+    pub(in crate::measure) fn may_be_passed_over(&self) -> bool {
+        let is_alone = || {
+            let is_from_source = self.descriptor.code.is_none();
+            let is_split = self.descriptor.unsplit.is_none();
+            is_from_source && is_split && !self.asks_for_chunks() && !self.holds_others()
+        };
+        self.kind.may_be_passed_over() && (!self.kind.is_shared_by_a_team() || is_alone())
+    }
+
+    /// Whether it is a loop whose threads ask for chunks. The requests are recorded at its frame.
+    pub(in crate::measure) fn asks_for_chunks(&self) -> bool {
+        let schedule = self.descriptor.schedule.as_deref();
+        schedule.is_some_and(|schedule| !schedule.starts_with("static"))
+    }
+
+    /// Of what a whole team executes: the length of the windows of which one instance each is timed.
+    pub(in crate::measure) fn window(&self) -> u64 {
+        u64::from(self.window.load(Ordering::Relaxed))
+    }
+
+    /// Sets the length of the windows.
+    pub(in crate::measure) fn set_window(&self, instances: u32) {
+        self.window.store(instances, Ordering::Relaxed);
+    }
+
+    /// Whether anything else happened in an instance that was passed over: of a parallel region, in a
+    /// member's part.
     #[inline(always)]
     pub(in crate::measure) fn holds_others(&self) -> bool {
         self.holds_others.load(Ordering::Relaxed)
     }
 
-    /// Notes that something else happens in a member's part.
+    /// Notes that something else happens in such an instance.
     pub(in crate::measure) fn hold_others(&self) {
         self.holds_others.store(true, Ordering::Relaxed);
     }
@@ -333,6 +361,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         part: SharedRef::none(),
         tells_barrier: AtomicBool::new(false),
         holds_others: AtomicBool::new(false),
+        window: AtomicU32::new(0),
         is_counted_in_part: AtomicBool::new(false),
         reports_begin_only: AtomicBool::new(false),
         is_sampled: AtomicBool::new(false),
