@@ -73,10 +73,16 @@ impl Sample {
     /// The estimated ticks of an instance of a node that is passed over, and of its parts.
     fn mean_of_passed(&self, node: &Node) -> [f64; PARTS] {
         let weights = self.weights.get().max(1.0);
-        let (timing, _) = timing_of(node.region().map(|region| region.kind));
+        let kind = node.region().map(|region| region.kind);
+        let (timing, _) = timing_of(kind);
         let main = PseudoRegion::Main as usize;
         let mut mean = [0.0; PARTS];
         for part in node.parts().iter().map(|part| *part as usize) {
+            let timing = match (kind, part == PseudoRegion::Enter as usize) {
+                // What is recorded is beyond the shortest call, or a long wait.
+                (Some(RegionKind::Lock), true) => 0.0,
+                _ => timing,
+            };
             mean[part] = (self.weighted[part].get() / weights - timing).max(0.0);
         }
         let parts = node.parts().len() - 1;

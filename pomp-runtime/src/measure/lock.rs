@@ -5,10 +5,12 @@
 //! the begin of the call that sets the lock to the end of the call that unsets it. It consists of
 //! `enter` (waiting), `body` (holding) and `exit` (the unset call).
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
+use super::cost::ticks_of_updates;
+use super::estimate::CONTENDED;
 use super::holds::{Got, Held};
 use super::pause;
 use super::records::Region;
@@ -18,6 +20,22 @@ use crate::measure::collector;
 use crate::measure::records::Node;
 use crate::measure::trace::LockRecord;
 use trace::record::Op;
+
+/// How long a call that finds a lock free waits for the lock's cache line, in ticks: what it takes
+/// beyond the shortest such call. 0 if that is no more than what calls differ by anyway.
+fn ticks_to_fetch([begin, end]: [u64; 2]) -> u64 {
+    static LEAST: AtomicU64 = AtomicU64::new(u64::MAX);
+    let ticks = end.saturating_sub(begin);
+    let least = LEAST.load(Ordering::Relaxed);
+    if ticks < least {
+        LEAST.store(ticks, Ordering::Relaxed);
+    }
+    let more = ticks.saturating_sub(least);
+    match more >= ticks_of_updates(CONTENDED) {
+        true => more,
+        false => 0,
+    }
+}
 
 /// A call of a lock routine that is under way.
 #[derive(Clone, Copy, Debug)]
@@ -83,16 +101,21 @@ impl Thread {
         Some(call)
     }
 
-    /// The thread has got a lock that was free.
+    /// The thread has got a lock that was free. `test`: the begin and the end of the call that has
+    /// set it, if they are known.
     #[inline(always)]
     pub(crate) fn lock_got(
         &'static self,
         region: &'static Region,
         address: usize,
+        test: Option<[u64; 2]>,
         now: impl Fn() -> u64,
     ) {
-        if let Some(call) = self.lock_call(region, now) {
-            self.lock_acquired(call, address, call.start);
+        let at = || test.map_or_else(&now, |[_, end]| end);
+        if let Some(call) = self.lock_call(region, at) {
+            let at = call.start;
+            let start = at - test.map_or(0, ticks_to_fetch);
+            self.lock_acquired(LockCall { start, ..call }, address, at);
         }
     }
 

@@ -50,7 +50,7 @@ macro_rules! routines {
                         return thread.has_set_passed_lock();
                     })?
                     let find = move |thread: &_| literal.region(thread);
-                    if !is_set_at_once(find, lock, || omp::$test_omp(lock)) {
+                    if !is_set_at_once(|| literal.known_region(), find, lock, || omp::$test_omp(lock)) {
                         let call = begin_wait(find, lock);
                         omp::$set_omp(lock);
                         tried(call, lock, true);

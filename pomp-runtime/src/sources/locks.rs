@@ -34,19 +34,25 @@ pub(super) fn begin_wait(
 }
 
 /// Sets the lock if it is free, and returns whether it did. One read of the clock is enough, since
-/// there is nothing to wait for. A collector that wants to know of each call must hear of it
-/// before the call, so for such a collector the lock is not tried here.
+/// there is nothing to wait for. Where few calls are timed, there are two: they tell whether another
+/// processor had the lock in its cache. A collector that wants to know of each call must hear of it
+/// before the call, so for such a collector the lock is not tried here. `known` gives the region if
+/// it is known.
 #[inline(always)]
 pub(super) fn is_set_at_once(
+    known: impl FnOnce() -> Option<&'static Region> + Copy,
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
     lock: *mut c_void,
     test: impl FnOnce() -> c_int + Copy,
 ) -> bool {
     let may_ask = state::is_on() && (!collector::is_listening() || are_only_contended());
+    let is_sampled = || known().is_some_and(Region::is_sampled);
+    let begin = (may_ask && is_sampled()).then(now);
     let is_set = may_ask && test() != 0;
     if is_set {
+        let test = begin.map(|begin| [begin, now()]);
         passing_event_of(find, move |thread, region| {
-            thread.lock_got(region, lock.addr(), now);
+            thread.lock_got(region, lock.addr(), test, now);
         });
     }
     is_set
@@ -139,8 +145,9 @@ macro_rules! routines {
                     omp::$set_omp(lock);
                     return thread.has_set_passed_lock();
                 })?
+                let known = || descriptor.as_ref()?.known_region();
                 let find = move |_| region_of(descriptor.as_ref()?);
-                if !is_set_at_once(find, lock, || omp::$test_omp(lock)) {
+                if !is_set_at_once(known, find, lock, || omp::$test_omp(lock)) {
                     let call = begin_wait(find, lock);
                     omp::$set_omp(lock);
                     tried(call, lock, true);

@@ -106,7 +106,7 @@ impl Region {
 
     /// Whether instances of it may be passed over somewhere.
     #[inline(always)]
-    pub(in crate::measure) fn is_sampled(&self) -> bool {
+    pub(crate) fn is_sampled(&self) -> bool {
         self.is_sampled.load(Ordering::Relaxed)
     }
 

@@ -43,7 +43,7 @@ fn a_hold_belongs_to_the_call_that_set_the_lock() {
 fn a_lock_that_was_free_was_not_waited_for() {
     let t = Thread::for_test().as_initial(0);
     let (free, taken) = (region("lock", 1), region("lock", 2));
-    t.lock_got(free, LOCK, || 10);
+    t.lock_got(free, LOCK, None, || 10);
     set(t, taken, OTHER, 11, 14);
     let released = |lock, at| {
         let unset = t.lock_release(lock, at).unwrap();

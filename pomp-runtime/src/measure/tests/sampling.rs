@@ -233,7 +233,7 @@ fn what_is_passed_over_outside_is_told_apart_inside() {
 fn lock(t: &'static Thread, region: &'static Region, lock: usize, at: u64, held: u64) -> u64 {
     match t.passes_over_lock(region, lock) {
         true => t.has_set_passed_lock(),
-        false => drop(t.enter(|t| t.lock_got(region, lock, || at))),
+        false => drop(t.enter(|t| t.lock_got(region, lock, None, || at))),
     }
     if !t.unsets_passed_lock(lock) {
         t.enter(|t| {

@@ -32,6 +32,11 @@ const UPDATE_NS: f64 = 4.0;
 /// measured only where the probes take longer than the update (Fortran).
 const ONE_OTHER_NS: f64 = 5.0;
 
+/// If fewer than this part of the entries had to wait, and an entry took this many nanoseconds in the
+/// mean, most of that was the time in which the lock's cache line came from another processor.
+const SELDOM: f64 = 0.1;
+const FETCHED_NS: u64 = 5;
+
 /// Atomic updates that take this part of the thread time are mentioned, in percent.
 const MUCH: f64 = 5.0;
 
@@ -243,8 +248,18 @@ fn what(
                 }
                 _ => format!("{times} entries"),
             };
+            // Only an entry that is timed by sample tells of a wait for a lock that was free.
+            let entering = column_sum(facts, regions, Quantity::EnterTime) / times.max(1);
+            let is_fetched = kind == Kind::Lock
+                && (waited as f64) < SELDOM * timed_of(facts, regions) as f64
+                && entering >= FETCHED_NS;
+            let fetched = match is_fetched {
+                true => "; others took it from the cache of another processor",
+                false => "",
+            };
             format!(
-                "{it} held for {} of the run{in_all}, and {waited} of {entries} had to wait{}",
+                "{it} held for {} of the run{in_all}, and {waited} of {entries} had to wait{}\
+                 {fetched}",
                 percent(held.percent),
                 guard.map_or_else(String::new, |guard| holder(facts, guard))
             )

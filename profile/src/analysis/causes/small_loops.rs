@@ -15,6 +15,12 @@ const REPEATED: u64 = 100;
 /// A wait of at most this time, per thread and execution, may be the cost of the barrier
 /// itself, in nanoseconds. A thread without a processor is late by milliseconds.
 const BARRIER: f64 = 20_000.0;
+/// A wait of at most this time that no uneven work explains is the cost of the barrier itself. No
+/// thread is late by so little, so the construct is small even if the barrier costs less than
+/// [`COSTS`].
+const NOT_LATE: f64 = 2_000.0;
+/// That cost must be at least this part of the construct's elapsed time.
+const COSTS_SOMETHING: f64 = 0.1;
 
 /// A construct, with what is lost at its barrier.
 struct Construct {
@@ -29,13 +35,24 @@ struct Construct {
     work: u64,
 }
 
+impl Construct {
+    /// The part of the construct's elapsed time that its barrier must cost.
+    fn least(&self) -> f64 {
+        let wait = self.entry.amount.lost as f64 / self.executions as f64;
+        match wait * self.part <= NOT_LATE {
+            true => COSTS_SOMETHING,
+            false => COSTS,
+        }
+    }
+}
+
 /// All constructs that are too small, as one cause.
 pub(super) fn constructs(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let elapsed = facts.elapsed_by_region();
     let mut small: Vec<Construct> = ledger
         .open()
         .filter_map(|entry| construct(facts, entry))
-        .filter(|it| it.entry.amount.likely * it.part >= COSTS * elapsed[it.entry.region])
+        .filter(|it| it.entry.amount.likely * it.part >= it.least() * elapsed[it.entry.region])
         .collect();
     let regions: Vec<usize> = small.iter().map(|it| it.entry.region).collect();
     ledger.take(|entry| entry.is_wait() && regions.contains(&entry.region));
