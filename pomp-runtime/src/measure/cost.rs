@@ -246,8 +246,7 @@ fn look_for_thread() {
 #[inline(never)]
 fn probe(event: Event, thread: &'static Thread, region: &'static Region) -> bool {
     look_for_thread();
-    thread.knows_place_for(|| Some(region))
-        && thread.passes_over(event, || Some(region))
+    thread.knows_place_for(|| Some(region)) && thread.passes_over(event, || Some(region))
 }
 
 #[cfg(test)]

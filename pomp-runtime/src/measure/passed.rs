@@ -44,9 +44,7 @@ pub(crate) fn is_passed_over(
 
 /// As `is_passed_over`, of the end of an implicit barrier, with which its construct ends.
 #[inline(always)]
-pub(crate) fn is_end_passed_over(
-    find: impl FnOnce() -> Option<&'static Region> + Copy,
-) -> bool {
+pub(crate) fn is_end_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
     let is_passed_over = is_passed_over(Event::ImplicitBarrierExit, find);
     if is_passed_over && let Some(thread) = thread::current() {
         thread.sampler.open.set(None);

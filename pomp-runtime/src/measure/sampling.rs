@@ -24,8 +24,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use profile::region_kind::PseudoRegion;
 
 use super::arrival::member_frame;
-use super::records::{Frame, Region};
 use super::records::frame::Role;
+use super::records::{Frame, Region};
 use super::sample::Sample;
 use super::shared::leak;
 use super::thread::Thread;

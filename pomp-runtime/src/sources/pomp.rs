@@ -18,7 +18,8 @@ use crate::measure::clock::{now, now_in_order};
 use crate::measure::coarse_times;
 use crate::measure::lending::Passing;
 use crate::measure::passed::{
-    is_end_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over, pass_over_and_lend,
+    is_end_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,
+    pass_over_and_lend,
 };
 use crate::measure::records::Region;
 use crate::measure::records::TeamPath;

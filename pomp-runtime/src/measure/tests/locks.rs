@@ -131,3 +131,26 @@ fn locks_that_are_held_at_the_end_are_closed_then() {
         ["locks still held when this was written: 1"]
     );
 }
+
+/// The shortest call tells how long one takes if the lock is in the processor's own cache.
+#[test]
+fn a_free_lock_is_waited_for_if_another_processor_has_it() {
+    let t = Thread::for_test().as_initial(0);
+    let (near, far) = (region("lock", 1), region("lock", 2));
+    let far_away = 1_000_000;
+    t.lock_got(near, LOCK, Some([10, 11]), || unreachable!());
+    t.lock_got(far, OTHER, Some([20, 21 + far_away]), || unreachable!());
+    for (lock, at) in [(LOCK, 2 * far_away), (OTHER, 3 * far_away)] {
+        let unset = t.lock_release(lock, at).unwrap();
+        t.lock_released(unset, at, at);
+    }
+    let profile = profile_at(4 * far_away, &[t], &[near, far]);
+    let waited: Vec<u64> = profile
+        .nodes
+        .iter()
+        .map(|it| it.rows[0].enter().ns)
+        .collect();
+    // Other tests may have found a shorter call.
+    assert_eq!(waited[0], 0);
+    assert!(waited[1].abs_diff(far_away) <= 1, "{waited:?}");
+}

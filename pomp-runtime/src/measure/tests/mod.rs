@@ -9,6 +9,7 @@ mod locks;
 mod passed_loops;
 mod passed_teams;
 mod reduction;
+mod sampled_barriers;
 mod sampled_tasks;
 mod sampling;
 mod tasks;

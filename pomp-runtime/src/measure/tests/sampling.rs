@@ -11,9 +11,7 @@ use Event::*;
 
 /// Reports an event as the probes do.
 pub(super) fn event(t: &'static Thread, event: Event, region: &'static Region, at: u64) {
-    if !t.knows_place_for(|| Some(region))
-        || !t.passes_over(event, || Some(region))
-    {
+    if !t.knows_place_for(|| Some(region)) || !t.passes_over(event, || Some(region)) {
         t.enter(|t| t.on(event, region, at));
     }
 }
@@ -113,8 +111,8 @@ fn the_time_of_updates_that_are_passed_over_is_what_the_work_between_them_leaves
     let atomic = region("atomic", 1);
     let mut at = 10;
     for _ in 0..ALL {
-        let is_passed = t.knows_place_for(|| Some(atomic))
-            && t.passes_over(AtomicEnter, || Some(atomic));
+        let is_passed =
+            t.knows_place_for(|| Some(atomic)) && t.passes_over(AtomicEnter, || Some(atomic));
         if is_passed {
             t.passes_over(AtomicExit, || Some(atomic));
             at += PASSED;
@@ -385,8 +383,7 @@ fn looks_do_not_take_the_time_in_which_a_thread_works() {
     let clock = std::cell::Cell::new(10_u64);
     let goes_on = |ticks| clock.set(clock.get() + ticks);
     let look = |event: Event| {
-        let is_passed = t.knows_place_for(|| Some(atomic))
-            && t.passes_over(event, || Some(atomic));
+        let is_passed = t.knows_place_for(|| Some(atomic)) && t.passes_over(event, || Some(atomic));
         if !is_passed {
             let read = || {
                 goes_on(READ);
