@@ -1,17 +1,13 @@
 //! A coarse clock, for instances that are too short to read the real one: a number that the helper
-//! raises every millisecond once the clock is started. A read costs one load. An instance that
+//! raises every millisecond once the clock is started, or less often ([`pace`](super::pace)). A read costs one load. An instance that
 //! lasts for two steps of the clock is long.
 //!
 //! The upper bits of the same number count the requests to all threads. So a thread that finds the
 //! mark that it saw last knows both that little time has passed and that there is no new request.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
 use super::helper_requests::{COARSE_CLOCK, ask};
-
-/// The time from one step to the next.
-pub(crate) const PERIOD: Duration = Duration::from_millis(1);
 
 /// The number of latest steps whose times are kept.
 const KEPT: usize = 64;
@@ -127,7 +123,7 @@ pub(super) fn start_anew() {
 /// Whether the clock goes on, as seen at this time in ticks.
 pub(super) fn goes_on(at: u64) -> bool {
     /// The helper may come late by this many periods.
-    const LATE: u64 = 16;
+    const LATE: u64 = 64;
     let period = clock().shortest.load(Ordering::Relaxed);
     period != NO_STEP && at.saturating_sub(now()) < LATE * period
 }

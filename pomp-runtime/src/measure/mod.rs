@@ -57,6 +57,7 @@ pub(crate) mod omp;
 pub(crate) mod open_frames;
 pub(crate) mod own_file;
 pub(crate) mod own_time;
+pub(crate) mod pace;
 pub(crate) mod passed;
 pub(crate) mod passed_locks;
 pub(crate) mod passed_members;

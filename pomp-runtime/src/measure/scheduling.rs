@@ -6,6 +6,13 @@ use profile::model::Scheduling;
 /// Threads that are asked. More than that take too long, and say the same.
 const MOST: usize = 512;
 
+/// The time that the thread which started the program was on a processor, and the time that it waited
+/// for one, in nanoseconds; none if the kernel says nothing.
+pub(super) fn of_first_thread() -> Option<[u64; 2]> {
+    let schedstat = std::fs::read("/proc/self/schedstat").ok()?;
+    times(&schedstat).map(|(run, ready)| [run, ready])
+}
+
 /// What the kernel says; none if it says nothing.
 pub(super) fn of_process() -> Option<Scheduling> {
     let mut all = Scheduling::default();

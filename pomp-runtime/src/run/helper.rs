@@ -22,6 +22,7 @@ use crate::measure::helper_requests::{
     self, DUMP, DUMP_NOW, FINISH, FirstThread, STOP, TRACE, ask,
 };
 use crate::measure::mutex::lock;
+use crate::measure::pace::Pace;
 use crate::measure::trace;
 use crate::measure::{clock, coarse_clock, errno, limits, rights, signal_mask, thread};
 
@@ -198,11 +199,12 @@ pub(super) fn start_anew(handle: &mut Option<JoinHandle<()>>) {
 fn work(interval: Option<Duration>) {
     let mut next = interval.map(|interval| Instant::now() + interval);
     let mut looked = Instant::now();
+    let mut pace = Pace::new();
     loop {
         let now = Instant::now();
         let until_next = next.map(|next| next.saturating_duration_since(now));
         let until_look = look().map(|every| (looked + every).saturating_duration_since(now));
-        let until_step = coarse_clock::is_started().then_some(coarse_clock::PERIOD);
+        let until_step = coarse_clock::is_started().then(|| pace.until_step());
         match until_next
             .into_iter()
             .chain(until_look)
