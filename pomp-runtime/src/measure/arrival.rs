@@ -11,9 +11,8 @@
 //! ended. The thread that forked looks for the latest of these times at the join (`ended`).
 
 use super::pause;
-use super::records::Frame;
-use super::records::Team;
 use super::records::frame::Role;
+use super::records::{Frame, Region, Team};
 use super::slots::Last;
 use super::thread::Thread;
 use crate::measure::records::Node;
@@ -108,12 +107,12 @@ fn look(member: &'static Frame, fork: &'static Frame, node: &'static Node) {
     if let Some(last) = Last::of(arrivals)
         && let Some(waits) = node.waits()
     {
-        let instances = node.sample().map_or(1, |sample| sample.weight.get().max(1));
-        waits.add_late(
-            last.member,
-            instances,
-            [last.after_others, last.after_first],
-        );
+        // A loop that is passed over with the part that it is in has no barrier there.
+        let decides_itself = node.region().is_some_and(Region::may_be_passed_over);
+        let sample = node.sample().filter(|_| decides_itself);
+        let instances = sample.map_or(1, |sample| sample.weight.get().max(1));
+        let after = [last.after_others, last.after_first];
+        waits.add_late(last.member, instances, after);
     }
 }
 
