@@ -19,6 +19,7 @@ use super::clock::{self, now};
 use super::records::Frame;
 use super::records::Region;
 use super::records::frame::Role;
+use super::records::team::TeamHandle;
 use super::sample::Sample;
 use super::shared::leak;
 use super::thread::{self, Thread};
@@ -26,13 +27,16 @@ use super::{coarse_clock, pause, sampling, state};
 use crate::measure::records::Node;
 use crate::measure::records::node::Origin;
 
-/// Member `number` of a team that is passed over begins. True if there is no more to do.
+/// Member `number` of a team begins. True if it is passed over, so that there is no more to do.
 #[inline(always)]
 pub(crate) fn begins(
-    fork: &'static Node,
+    team: TeamHandle,
     number: impl FnOnce() -> u32 + Copy,
     size: impl FnOnce() -> u32 + Copy,
 ) -> bool {
+    let TeamHandle::PassedOver(fork) = team else {
+        return false;
+    };
     let thread = thread::current().filter(|_| state::is_quick());
     thread.is_some_and(|thread| !thread.is_busy() && thread.begins_part(fork, number(), size))
 }
@@ -154,8 +158,25 @@ impl Thread {
         true
     }
 
+    /// Member `number` of a team begins, and there may be more to do than to pass it over. Whether its
+    /// part is recorded.
+    #[inline(always)]
+    pub(crate) fn begin_in(
+        &'static self,
+        team: TeamHandle,
+        number: u32,
+        size: impl FnOnce() -> u32 + Copy,
+        now: impl Fn() -> u64,
+    ) -> bool {
+        match team {
+            TeamHandle::Team(team) => self.begin_member(team, number, size, now),
+            TeamHandle::PassedOver(fork) => self.begins_another_part(fork, number, size()),
+        }
+        matches!(team, TeamHandle::Team(_))
+    }
+
     /// As `begins_part`, if the member's root has to be searched for or made.
-    pub(crate) fn begins_another_part(&'static self, fork: &'static Node, number: u32, size: u32) {
+    fn begins_another_part(&'static self, fork: &'static Node, number: u32, size: u32) {
         let root = self.tree.member_root(fork, number);
         if let Some(root) = root
             && let Some(sample) = root.sample_of_member()

@@ -68,13 +68,17 @@ impl Thread {
             && !self.trace.is_on()
     }
 
-    /// As `fork`, of a team whose members get a handle.
+    /// As `fork`, of a team whose members get a handle. `may_pass`: they may be passed over.
     pub(crate) fn fork_for_handle(
         &'static self,
         region: &'static Region,
+        may_pass: bool,
         now: impl Fn() -> u64,
     ) -> Option<TeamHandle> {
         let team = self.fork(region, now)?;
+        if !may_pass {
+            return Some(TeamHandle::Team(team));
+        }
         let fork = self.top().and_then(Frame::node)?;
         // In a region that holds others no team is passed over any more. The next one still stands for
         // those that were.

@@ -34,10 +34,7 @@ impl Thread {
         may_pass: bool,
         now: impl Fn() -> u64,
     ) {
-        let handle = match may_pass {
-            true => self.fork_for_handle(region, now),
-            false => self.fork(region, now).map(TeamHandle::Team),
-        };
+        let handle = self.fork_for_handle(region, may_pass, now);
         let team = self.top().and_then(|fork| fork.team.get());
         let (Some(handle), Some(team)) = (handle, team) else {
             return;

@@ -382,7 +382,7 @@ unsafe extern "C-unwind" fn POMP_Parallel_fork_team(descriptor: *const OmpRegDes
         // SAFETY: as the caller promises.
         let team = unsafe {
             event(descriptor, |thread, region| {
-                thread.fork_for_handle(region, now)
+                thread.fork_for_handle(region, true, now)
             })
         };
         team.flatten()
@@ -406,8 +406,7 @@ unsafe extern "C-unwind" fn POMP_Parallel_begin_team(
     // SAFETY: as the caller promises.
     unsafe {
         let team = TeamHandle::of_pointer(team);
-        if !matches!(team, Some(TeamHandle::PassedOver(fork)) if passed_members::begins(fork, number, size))
-        {
+        if !team.is_some_and(|team| passed_members::begins(team, number, size)) {
             event(descriptor, |thread, _| begin_in(thread, team));
         }
     }
@@ -462,7 +461,7 @@ pub(super) fn begin_or_pass(find: impl FnOnce() -> Option<&'static Region>) -> b
     thread.begins_in_a_team();
     let forked = || place(omp::omp_get_level() - 1);
     let fork = find().and_then(|region| region.passed_at(forked));
-    fork.is_some_and(|fork| passed_members::begins(fork, number, size))
+    fork.is_some_and(|fork| passed_members::begins(TeamHandle::PassedOver(fork), number, size))
 }
 
 /// The position of a thread: the member numbers on the way there through the innermost `levels`
@@ -475,9 +474,8 @@ fn place(levels: c_int) -> TeamPath {
 #[inline(always)]
 fn begin_in(thread: &'static Thread, team: Option<TeamHandle>) {
     match team {
-        Some(TeamHandle::Team(team)) => thread.begin_member(team, number(), size, now),
-        Some(TeamHandle::PassedOver(fork)) => {
-            thread.begins_another_part(fork, number(), size());
+        Some(team) => {
+            thread.begin_in(team, number(), size, now);
         }
         None => thread.unmatched.add(1),
     }

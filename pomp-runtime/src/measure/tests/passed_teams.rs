@@ -88,7 +88,10 @@ pub(super) fn forks_for_handle(
         true => t.forks_at_once(region, false, || at),
         false => None,
     };
-    at_once.or_else(|| t.enter(|t| t.fork_for_handle(region, || at)).flatten())
+    at_once.or_else(|| {
+        t.enter(|t| t.fork_for_handle(region, true, || at))
+            .flatten()
+    })
 }
 
 pub(super) fn joins(t: &'static Thread, region: &'static Region, at: u64) {
@@ -190,7 +193,10 @@ fn a_team_that_is_passed_over_may_be_open() {
     let mut at = 10;
     let mut teams = 1;
     let fork = loop {
-        match a.enter(|a| a.fork_for_handle(region, || at)).flatten() {
+        match a
+            .enter(|a| a.fork_for_handle(region, true, || at))
+            .flatten()
+        {
             Some(TeamHandle::PassedOver(fork)) => break fork,
             _ => a.enter(|a| a.join(region, at)),
         };

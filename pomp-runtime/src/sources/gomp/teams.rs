@@ -100,10 +100,7 @@ fn fork<E: Row>(call: Call, body: usize, data: usize, may_pass: bool) -> Option<
     let team = at_once.map(Some).or_else(|| {
         event_of(
             |_| Some(region),
-            |thread, region| match may_pass {
-                true => thread.fork_for_handle(region, now),
-                false => thread.fork(region, now).map(TeamHandle::Team),
-            },
+            |thread, region| thread.fork_for_handle(region, may_pass, now),
         )
     })?;
     let reduces = E::NUMBER == <super::entries::GOMP_parallel_reductions as Row>::NUMBER;
@@ -165,19 +162,15 @@ fn begin(launch: Launch) {
     if let Some(thread) = thread::current() {
         thread.begins_in_a_team();
     }
-    if matches!(team, TeamHandle::PassedOver(fork) if passed_members::begins(fork, number, size)) {
+    if passed_members::begins(team, number, size) {
         return;
     }
     event_of(
         |_| Some(launch.region),
         |thread, region| {
-            let team = match team {
-                TeamHandle::Team(team) => team,
-                TeamHandle::PassedOver(fork) => {
-                    return thread.begins_another_part(fork, number(), size());
-                }
-            };
-            thread.begin_member(team, number(), size, now);
+            if !thread.begin_in(team, number(), size, now) {
+                return;
+            }
             (launch.work.begins)(thread, region);
             // SAFETY: the thread that forked keeps it until the team is gone.
             if let Some(shared) = unsafe { launch.shared.as_ref() } {

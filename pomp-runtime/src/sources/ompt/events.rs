@@ -109,10 +109,7 @@ unsafe extern "C" fn parallel_begin(
             |_| region,
             |thread, region| {
                 catch_up(thread);
-                match may_pass {
-                    true => thread.fork_for_handle(region, now),
-                    false => thread.fork(region, now).map(TeamHandle::Team),
-                }
+                thread.fork_for_handle(region, may_pass, now)
             },
         )
     });
@@ -189,17 +186,10 @@ unsafe extern "C" fn implicit_task(
     if size > WIDEST.load(Ordering::Relaxed) {
         WIDEST.fetch_max(size, Ordering::Relaxed);
     }
-    match team {
-        TeamHandle::Team(team) => {
-            thread_event(|thread| {
-                thread.begin_member(team, index, || size, now);
-            });
-        }
-        TeamHandle::PassedOver(fork) => {
-            if !passed_members::begins(fork, || index, || size) {
-                thread_event(|thread| thread.begins_another_part(fork, index, size));
-            }
-        }
+    if !passed_members::begins(team, || index, || size) {
+        thread_event(|thread| {
+            thread.begin_in(team, index, || size, now);
+        });
     }
 }
 

@@ -14,8 +14,8 @@ use crate::model::Scheduling;
 /// won. Every machine has something else to do now and then.
 pub(super) const BUSY: f64 = 5.0;
 
-/// The part of the time that threads were ready from which on a machine is too busy to judge a
-/// run, if they had no processor for as long: even if most of that time was in waits.
+/// The part of the time that threads were ready from which on a machine is too busy to judge waits, if
+/// they had no processor for as long: even if most of that time was in waits.
 const VERY_BUSY: f64 = 0.5;
 
 /// Work counts as different if the most work of a thread is more than this many times the
@@ -44,6 +44,13 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let without = part(scheduling.ready_ns, scheduling.run_ns);
     let kind = kind(facts, &scheduling);
     doubt_short_waits(facts, kind, &scheduling, &mut causes.list);
+    let is_busy = kind == Kind::NoProcessor && without >= VERY_BUSY;
+    if is_busy {
+        // LLVM's threads wait for tasks by yielding, so the kernel counts them as ready, too.
+        let few_tasks = |it: &&mut Cause| it.kind == Kind::TooFewTasks;
+        let doubt = |it: &mut Cause| it.doubt = Doubt::ByChance;
+        causes.list.iter_mut().filter(few_tasks).for_each(doubt);
+    }
     let mut list = causes.list.clone();
     let mut amount = useful_without(facts, kind, &scheduling);
     amount += serial_without(facts, &scheduling, &mut list);
@@ -52,7 +59,6 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         Kind::NoProcessor => amount.likely,
         _ => amount.upper,
     };
-    let is_busy = kind == Kind::NoProcessor && without >= VERY_BUSY;
     if facts.share(win) < BUSY && !is_busy {
         return;
     }
@@ -60,8 +66,14 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         amount += within_others(facts, &scheduling, &mut list);
     }
     if is_busy {
-        // What remains of the other causes may be chance.
-        list.iter_mut().for_each(|it| it.doubt = Doubt::ByChance);
+        for cause in &mut list {
+            cause.doubt = cause.doubt.max(match cause.kind {
+                // What only one thread may do is counted, and shows as that on any machine.
+                Kind::Atomic | Kind::Critical | Kind::Lock | Kind::SerialPart => Doubt::Short,
+                // What remains of the others may be chance.
+                _ => Doubt::ByChance,
+            });
+        }
     }
     causes.list = list;
     amount.lost = scheduling.ready_ns;
