@@ -323,6 +323,28 @@ fn who_does_not_spin_waits_for_the_one_that_did() {
     assert_eq!(around([0, 30]), for_another_reason);
 }
 
+/// Work that takes turns explains longer waits, but nobody is late by a microsecond.
+#[test]
+fn the_cost_of_a_barrier_is_no_late_thread() {
+    let found = |count| {
+        let rows = [1, 2].map(|thread| {
+            let span = |seconds| Span {
+                count,
+                ns: seconds * SECOND,
+            };
+            let row = times(thread, Main, count, 80);
+            row.with(Body, span(68)).with(Ibarr, span(12))
+        });
+        let found = found(&team(
+            &[Kind::Loop],
+            vec![node(Some(0), 1, Body, rows.to_vec())],
+        ));
+        found.into_iter().map(|(kind, ..)| kind).collect::<Vec<_>>()
+    };
+    assert_eq!(found(12_000_000), [CauseKind::SmallLoops]);
+    assert_eq!(found(3_000_000), [CauseKind::Imbalance]);
+}
+
 #[test]
 fn small_worksharing_constructs_are_one_cause() {
     let shared = |region, count, waits: [u64; 2]| {

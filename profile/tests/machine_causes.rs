@@ -261,3 +261,16 @@ fn a_run_that_hardly_had_a_processor_is_not_judged() {
     assert_eq!(kinds(0), [CauseKind::TooFewTasks]);
     assert_eq!(kinds(145), [CauseKind::NoProcessor]);
 }
+
+#[test]
+fn what_one_thread_at_a_time_may_do_stays_a_cause_where_threads_hardly_had_a_processor() {
+    let found = |kind: Kind, part| {
+        let queue = node(Some(0), 1, Body, vec![row(1, &[(Main, 60), (part, 60)])]);
+        let found = found(&busy(team(&[kind], vec![queue]), 120, 2)).into_iter();
+        found.map(|(kind, ..)| kind).collect::<Vec<_>>()
+    };
+    let critical = [CauseKind::NoProcessor, CauseKind::Critical];
+    assert_eq!(found(Kind::Critical, Enter), critical);
+    // A wait may be for a thread without a processor.
+    assert_eq!(found(Kind::Taskwait, Main), [CauseKind::NoProcessor]);
+}
