@@ -1,6 +1,6 @@
 //! A coarse clock, for instances that are too short to read the real one: a number that the helper
-//! raises every millisecond once the clock is started, or less often ([`pace`](super::pace)). A read costs one load. An instance that
-//! lasts for two steps of the clock is long.
+//! raises every millisecond once the clock is started, or less often ([`pace`](super::pace)). A read
+//! costs one load. An instance that lasts for two steps of the clock is long.
 //!
 //! The upper bits of the same number count the requests to all threads. So a thread that finds the
 //! mark that it saw last knows both that little time has passed and that there is no new request.
@@ -122,7 +122,7 @@ pub(super) fn start_anew() {
 
 /// Whether the clock goes on, as seen at this time in ticks.
 pub(super) fn goes_on(at: u64) -> bool {
-    /// The helper may come late by this many periods.
+    /// The helper may come late by this many periods, of which a long one is sixteen.
     const LATE: u64 = 64;
     let period = clock().shortest.load(Ordering::Relaxed);
     period != NO_STEP && at.saturating_sub(now()) < LATE * period
