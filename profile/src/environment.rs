@@ -186,7 +186,7 @@ pub const VARIABLES: &[Variable] = &[
         "Time only so many instances of hot small constructs (atomic, barrier, critical, flush, locks, \
          loops, master, ordered, single, taskyield, workshare, parts of threads in parallel regions) that this takes at most such a part of the time; \
          take the times of hot tasks and taskwaits from a clock with steps of a millisecond, which costs next to nothing; none times all. \
-         Times are estimates then, but counts are exact, and an instance of more than 2 ms is \
+         Times are estimates then, but counts are exact, and an instance of more than 2 ms (32 ms on a busy machine) is \
          always seen. All are timed where a trace or counters are asked for.",
     ),
     row(

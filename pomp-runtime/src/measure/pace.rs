@@ -3,7 +3,7 @@
 //! A helper that wakes up takes a processor for some microseconds. Where other programs wait for
 //! one, the kernel may give it to them then, for milliseconds, while the thread that had it holds a
 //! lock. A program with LLVM's runtime, whose threads hand on a lock in turn, took ten times as long
-//! beside two others.
+//! beside two other programs.
 
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,8 @@ impl Pace {
     }
 
     fn is_busy_since(&self, times: [u64; 2]) -> bool {
-        let [run, ready] = [0, 1].map(|of: usize| times[of].saturating_sub(self.times[of]) as f64);
+        let since = |of: usize| times[of].saturating_sub(self.times[of]) as f64;
+        let (run, ready) = (since(0), since(1));
         ready > BUSY * (run + ready)
     }
 }

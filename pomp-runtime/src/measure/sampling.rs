@@ -10,7 +10,8 @@
 //!
 //! After each timed instance, the number of instances to pass over next follows from the rate at
 //! which they come. It is partly random, so that the sample does not follow a rhythm of the
-//! program. Where instances are long, or rare, every one is timed.
+//! program. Where instances are long, or rare, every one is timed. Of a construct that a whole team
+//! executes, all its threads time the same instances ([`left_in_window`]).
 //!
 //! A long instance is always noticed, timed or passed over: the [`coarse_clock`] goes on by two
 //! steps during it. It is recorded with its own time, and stands for no other instance.
@@ -143,9 +144,9 @@ pub(super) fn teams_to_pass_over(
 
 #[cold]
 fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
-    let pairs = node.parts().len() as u64;
+    let parts = node.parts().len() as u64;
     if !node.region().is_some_and(Region::may_be_passed_over)
-        || ticks / count > LONG * pairs * cost_of_pair()
+        || ticks / count > LONG * parts * cost_of_pair()
     {
         return;
     }
@@ -258,18 +259,15 @@ impl Thread {
         let spent = timing * delayed * self.sampler.used() * WHOLE as u64;
         let spacing = spent / BUDGET.load(Ordering::Relaxed).max(1);
         let wanted = spacing / interval.max(1);
-        let left = match wanted {
-            0 | 1 => 0,
-            _ if self.times_work_behind(node) => 0,
-            many => self.sampler.about(many.min(MOST)),
-        };
         let shared = node.region().filter(|it| it.kind.is_shared_by_a_team());
-        let left = match shared {
-            Some(region) => {
+        let left = match (shared, wanted) {
+            (Some(region), _) => {
                 self.sets_window(region, wanted);
                 left_in_window(node.span(PseudoRegion::Main).count.get(), region.window())
             }
-            None => left,
+            (None, 0 | 1) => 0,
+            (None, _) if self.times_work_behind(node) => 0,
+            (None, many) => self.sampler.about(many.min(MOST)),
         };
         entry.arm(left as u32);
     }

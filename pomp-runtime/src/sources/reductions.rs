@@ -33,9 +33,8 @@ fn noted(combine: impl FnOnce() -> c_int) -> c_int {
     // its part by an atomic update of each variable.
     const NOTHING_LEFT: c_int = 0;
     const BY_UPDATES: c_int = 2;
-    // No frame is there to note it at.
-    let is_passed_over = thread::current().is_some_and(Thread::is_passing_over);
-    if state::is_off() || is_passed_over {
+    // What is passed over has no frame at which to note it.
+    if state::is_off() || thread::current().is_some_and(Thread::is_passing_over) {
         return combine();
     }
     let since = clock::now();

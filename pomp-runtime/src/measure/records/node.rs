@@ -159,8 +159,8 @@ impl Node {
     /// Whether it is of a construct from the source, each of whose instances reports a barrier at its
     /// end.
     fn tells_barrier(&self) -> bool {
-        let is_from_source = |region: &Region| region.descriptor.code.is_none();
-        self.span(PseudoRegion::Ibarr).count.get() > 0 && self.region().is_some_and(is_from_source)
+        let waited = self.span(PseudoRegion::Ibarr).count.get() > 0;
+        waited && self.region().is_some_and(Region::is_from_source)
     }
 
     /// In which pseudo-region of its parent it is.

@@ -47,7 +47,7 @@ impl Region {
     pub(crate) fn is_known_by_its_head(&self) -> bool {
         // Nothing else has both: other loops have a call of their own, or come from the source.
         self.kind == RegionKind::Loop
-            && self.descriptor.code.is_some()
+            && !self.is_from_source()
             && self.descriptor.schedule.is_some()
     }
 
@@ -69,11 +69,15 @@ impl Region {
     /// source, which tells where it ends, and nothing else may happen in it.
     pub(in crate::measure) fn may_be_passed_over(&self) -> bool {
         let is_alone = || {
-            let is_from_source = self.descriptor.code.is_none();
             let is_split = self.descriptor.unsplit.is_none();
-            is_from_source && is_split && !self.asks_for_chunks() && !self.holds_others()
+            self.is_from_source() && is_split && !self.asks_for_chunks() && !self.holds_others()
         };
         self.kind.may_be_passed_over() && (!self.kind.is_shared_by_a_team() || is_alone())
+    }
+
+    /// Whether an instrumenter found it in the source, and not `romp run` by its code.
+    pub(in crate::measure) fn is_from_source(&self) -> bool {
+        self.descriptor.code.is_none()
     }
 
     /// Whether it is a loop whose threads ask for chunks. The requests are recorded at its frame.

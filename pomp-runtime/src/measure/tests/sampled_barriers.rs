@@ -1,13 +1,14 @@
 //! What a whole team executes, often and quickly: some instances are passed over, and the threads time
 //! the same ones.
 
-use super::sampling::{MANY, event, row, sampled_thread};
+use super::passed_teams::two_sampled_threads;
+use super::sampling::{MANY, event, row};
 use super::*;
 use Event::*;
 
 /// Two members of a team.
 fn team(parallel: &'static Region) -> [&'static Thread; 2] {
-    let threads = [sampled_thread(), Thread::for_test()];
+    let threads = two_sampled_threads();
     let team = threads[0].forks(parallel, 5);
     for (number, thread) in threads.iter().enumerate() {
         thread.begins(team, number as u32, 2, 5);
@@ -25,21 +26,16 @@ fn ends(threads: [&'static Thread; 2], parallel: &'static Region, at: u64) {
 const WORK: [u64; 2] = [10, 30];
 const WHOLE: u64 = 35;
 
-/// Both threads execute a construct with this begin and this end, whose barrier they leave together.
-/// The one that forked goes on last, and looks who came last.
-fn executes(
-    threads: [&'static Thread; 2],
-    region: &'static Region,
-    [enter, exit]: [Event; 2],
-    at: u64,
-) {
+/// Both threads execute a loop, whose barrier they leave together. The one that forked goes on last,
+/// and looks who came last.
+fn execute_loop(threads: [&'static Thread; 2], region: &'static Region, at: u64) {
     for (thread, work) in threads.into_iter().zip(WORK) {
-        event(thread, enter, region, at);
+        event(thread, LoopEnter, region, at);
         event(thread, ImplicitBarrierEnter, region, at + work);
     }
     for thread in threads.into_iter().rev() {
         event(thread, ImplicitBarrierExit, region, at + WHOLE);
-        event(thread, exit, region, at + WHOLE);
+        event(thread, LoopExit, region, at + WHOLE);
     }
 }
 
@@ -49,7 +45,7 @@ fn loops_are_counted_exactly_and_their_waits_are_near() {
     let threads = team(parallel);
     let mut at = 10;
     for _ in 0..MANY {
-        executes(threads, work, [LoopEnter, LoopExit], at);
+        execute_loop(threads, work, at);
         at += WHOLE + 5;
     }
     ends(threads, parallel, at);

@@ -32,9 +32,11 @@ const UPDATE_NS: f64 = 4.0;
 /// measured only where the probes take longer than the update (Fortran).
 const ONE_OTHER_NS: f64 = 5.0;
 
-/// If fewer than this part of the entries had to wait, and an entry took this many nanoseconds in the
-/// mean, most of that was the time in which the lock's cache line came from another processor.
+/// Entries seldom had to wait if fewer than this part of them did.
 const SELDOM: f64 = 0.1;
+
+/// If entries seldom had to wait and took this many nanoseconds in the mean, most of that was the
+/// time in which the lock's cache line came from another processor.
 const FETCHED_NS: u64 = 5;
 
 /// Atomic updates that take this part of the thread time are mentioned, in percent.

@@ -15,12 +15,12 @@ const REPEATED: u64 = 100;
 /// A wait of at most this time, per thread and execution, may be the cost of the barrier
 /// itself, in nanoseconds. A thread without a processor is late by milliseconds.
 const BARRIER: f64 = 20_000.0;
-/// A wait of at most this time that no uneven work explains is the cost of the barrier itself. No
-/// thread is late by so little, so the construct is small even if the barrier costs less than
-/// [`COSTS`].
-const NOT_LATE: f64 = 2_000.0;
-/// That cost must be at least this part of the construct's elapsed time.
-const COSTS_SOMETHING: f64 = 0.1;
+/// A wait of at most this time that no uneven work explains is the cost of the barrier itself, in
+/// nanoseconds: no thread is late by so little.
+const SHORT_WAIT: f64 = 2_000.0;
+/// Such waits must cost at least this part of the construct's elapsed time, where longer ones must
+/// cost [`COSTS`].
+const COSTS_OF_SHORT_WAITS: f64 = 0.1;
 
 /// A construct, with what is lost at its barrier.
 struct Construct {
@@ -37,10 +37,10 @@ struct Construct {
 
 impl Construct {
     /// The part of the construct's elapsed time that its barrier must cost.
-    fn least(&self) -> f64 {
+    fn least_costs(&self) -> f64 {
         let wait = self.entry.amount.lost as f64 / self.executions as f64;
-        match wait * self.part <= NOT_LATE {
-            true => COSTS_SOMETHING,
+        match wait * self.part <= SHORT_WAIT {
+            true => COSTS_OF_SHORT_WAITS,
             false => COSTS,
         }
     }
@@ -52,7 +52,9 @@ pub(super) fn constructs(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
     let mut small: Vec<Construct> = ledger
         .open()
         .filter_map(|entry| construct(facts, entry))
-        .filter(|it| it.entry.amount.likely * it.part >= it.least() * elapsed[it.entry.region])
+        .filter(|it| {
+            it.entry.amount.likely * it.part >= it.least_costs() * elapsed[it.entry.region]
+        })
         .collect();
     let regions: Vec<usize> = small.iter().map(|it| it.entry.region).collect();
     ledger.take(|entry| entry.is_wait() && regions.contains(&entry.region));
