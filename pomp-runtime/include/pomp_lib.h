@@ -43,15 +43,32 @@ struct romp_region {
   const char *text;
 };
 
-/* A construct of whose next instances `left` are only to be counted. If `*mark` is `seen` and
- * `left` is not 0, the thread that got this record subtracts 1 from `left` instead of calling the
- * library. The library changes all fields, also from other threads, so all accesses are atomic, in
- * relaxed order. It never frees the record. */
+/* The instance that a thread is executing and only counts: its construct, or 0, and the phase of the
+ * instance. 0 is the construct as a whole; 1, 2 and 3 are the phases behind the enter, begin and end
+ * events. */
+struct romp_passed {
+  unsigned long region;
+  unsigned char phase;
+};
+
+/* A construct of whose next instances `left` are only to be counted. If `*mark` is `seen`, `left` is
+ * not 0 and `passed->region` is 0, the thread that got this record subtracts 1 from `left` instead of
+ * calling the library.
+ *
+ * If other constructs may begin in an instance (critical, ordered, master), the thread then sets
+ * `passed->phase`, and `passed->region` to `region`. At each later event of the instance it looks
+ * whether `passed->region` is still `region`, and `*mark` still `seen`. If so, it sets the next phase;
+ * at the end, it sets `passed->region` to 0. If not, it reports the event and the ones behind it.
+ *
+ * The library changes all fields, also from other threads, so all accesses are atomic, in relaxed
+ * order. It never frees the records. */
 struct romp_passing {
   unsigned long *mark;
   unsigned long seen;
   unsigned left;
   unsigned lent; /* the library's */
+  struct romp_passed *passed;
+  unsigned long region;
 };
 
 /* Interface version and size of an entry, both checked by the library. */
@@ -123,6 +140,11 @@ extern void POMP_Atomic_exit(struct ompregdescr *) ROMP_NOTHROW;
  * only counted. Then *slot, which may be used by the calling thread alone, points to a record in
  * which the program counts the next instances without a call; see romp_passing. slot may be null. */
 extern int POMP_Atomic_enter_or_pass(struct ompregdescr *, struct romp_passing **slot) ROMP_NOTHROW;
+/* The same, of constructs with more events: 0 says that the program goes on with the instance as the
+ * record says, if *slot has one, and reports nothing otherwise. */
+extern int POMP_Critical_enter_or_pass(struct ompregdescr *, struct romp_passing **slot) ROMP_NOTHROW;
+extern int POMP_Ordered_enter_or_pass(struct ompregdescr *, struct romp_passing **slot) ROMP_NOTHROW;
+extern int POMP_Master_begin_or_pass(struct ompregdescr *, struct romp_passing **slot) ROMP_NOTHROW;
 extern void POMP_Barrier_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Barrier_exit(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Flush_enter(struct ompregdescr *) ROMP_NOTHROW;

@@ -113,7 +113,8 @@ MORE(X)
 #undef X
 
 /* Functions that begin a construct and say whether its end has to be reported. */
-#define OR_PASS(X) X(Atomic_enter) X(Flush_enter)
+#define OR_PASS(X) \
+  X(Atomic_enter) X(Flush_enter) X(Critical_enter) X(Ordered_enter) X(Master_begin)
 #define X(name) \
   STAND_IN(POMP_##name##_or_pass) \
   { \

@@ -160,6 +160,32 @@ macro_rules! events {
 for_events!(events);
 
 impl Event {
+    /// The construct of an event, if only such constructs have the event, and the library can pass
+    /// their instances over.
+    #[inline(always)]
+    #[must_use]
+    pub const fn passed_over_with(self) -> Option<RegionKind> {
+        Some(match self {
+            Self::AtomicEnter | Self::AtomicExit => RegionKind::Atomic,
+            Self::BarrierEnter | Self::BarrierExit => RegionKind::Barrier,
+            Self::CriticalEnter | Self::CriticalBegin | Self::CriticalEnd | Self::CriticalExit => {
+                RegionKind::Critical
+            }
+            Self::FlushEnter | Self::FlushExit => RegionKind::Flush,
+            Self::LoopEnter | Self::LoopExit => RegionKind::Loop,
+            Self::MasterBegin | Self::MasterEnd => RegionKind::Master,
+            Self::OrderedEnter | Self::OrderedBegin | Self::OrderedEnd | Self::OrderedExit => {
+                RegionKind::Ordered
+            }
+            Self::SingleEnter | Self::SingleBegin | Self::SingleEnd | Self::SingleExit => {
+                RegionKind::Single
+            }
+            Self::TaskyieldEnter | Self::TaskyieldExit => RegionKind::Taskyield,
+            Self::WorkshareEnter | Self::WorkshareExit => RegionKind::Workshare,
+            _ => return None,
+        })
+    }
+
     /// One representative for all events with the same effect on their frames. The probes of
     /// these events share one piece of code, which a program contains once.
     #[inline(always)]

@@ -278,6 +278,19 @@ impl RegionKind {
             )
     }
 
+    /// Whether a program counts instances of it itself, as far as they are passed over.
+    #[must_use]
+    pub const fn is_counted_by_programs(self) -> bool {
+        use RegionKind::{Critical, Master, Ordered};
+        self.is_momentary() || matches!(self, Critical | Master | Ordered)
+    }
+
+    /// Whether nothing else happens in an instance.
+    #[must_use]
+    pub const fn is_momentary(self) -> bool {
+        matches!(self, Self::Atomic | Self::Flush)
+    }
+
     /// Of what may be passed over: whether all threads of a team execute each instance.
     #[must_use]
     pub const fn is_shared_by_a_team(self) -> bool {

@@ -26,7 +26,8 @@ const OTHERS: &[&str] = &[
     "Register_table", "Parallel_fork_team", "Parallel_begin_team", "Parallel_fork",
     "Parallel_begin", "Parallel_end", "Parallel_join", "Implicit_barrier_leave", "Task_begin",
     "Task_create", "Task_execute", "Init", "Finalize", "On", "Off", "Chunks_begin", "Chunk_begin",
-    "Chunks_end", "Atomic_enter_or_pass", "Flush_enter_or_pass", "Has_routine",
+    "Chunks_end", "Atomic_enter_or_pass", "Flush_enter_or_pass", "Critical_enter_or_pass",
+    "Ordered_enter_or_pass", "Master_begin_or_pass", "Has_routine",
 ];
 
 /// The functions of the header, without their prefix.

@@ -1,7 +1,8 @@
 //! The events of the POMP interface, in pairs: the first event opens the region or phase that
 //! the second closes.
 
-use profile::event::Event as E;
+use profile::event::{Action, Event as E, FUNCTIONS};
+use profile::region_kind::PseudoRegion;
 
 /// Two events, by the names of their POMP functions without the prefix `POMP_`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,15 +38,30 @@ pub const CONSTRUCT: EventPair = pair(E::ConstructEnter, E::ConstructExit);
 /// A region that the user marked.
 pub const USER: EventPair = pair(E::UserBegin, E::UserEnd);
 
-/// The events of constructs in which nothing else happens. The program counts most instances
-/// itself. It calls the function for the first event only if this instance may have to be timed,
-/// and that function tells whether the second event is to be reported ([`OR_PASS`]).
-pub const MOMENTARY: &[EventPair] = &[
-    pair(E::AtomicEnter, E::AtomicExit),
-    pair(E::FlushEnter, E::FlushExit),
-];
-/// What the name of such a function ends with.
+/// What the name of the function ends with that is called for the first event of a construct whose
+/// instances the program may count itself. It says whether the other events are to be reported.
 pub const OR_PASS: &str = "_or_pass";
+
+/// What an event means for an instance that the program counts itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Whether other constructs may begin in the instance. Then the program has to know whether the
+    /// library has noticed one.
+    pub has_inside: bool,
+    /// What the instance does.
+    pub step: PassageStep,
+}
+
+/// What an instance does with an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassageStep {
+    /// It begins, in this phase.
+    Begins(PseudoRegion),
+    /// It goes on, in this phase.
+    GoesOn(PseudoRegion),
+    /// It ends.
+    Ends,
+}
 
 /// A pair of events that the library's table has.
 #[must_use]
@@ -89,10 +105,22 @@ impl Event {
         }
     }
 
-    /// Whether nothing else happens between the events of its pair.
+    /// What the event means for an instance that the program counts itself; none if it is not the
+    /// event of such a construct.
     #[must_use]
-    pub fn is_momentary(self) -> bool {
-        MOMENTARY.contains(&self.pair)
+    pub fn passage(self) -> Option<Passage> {
+        let mut events = FUNCTIONS.iter().map(|(_, _, event)| event);
+        let event = events.find(|event| event.name() == self.name())?;
+        let kind = event.passed_over_with()?;
+        let step = match event.action() {
+            Action::Open(phase) => PassageStep::Begins(phase),
+            Action::SwitchPhase(phase) => PassageStep::GoesOn(phase),
+            _ => PassageStep::Ends,
+        };
+        kind.is_counted_by_programs().then_some(Passage {
+            has_inside: !kind.is_momentary(),
+            step,
+        })
     }
 
     /// The opening event of the pair, if this is the closing one.

@@ -9,7 +9,7 @@
 //! Text with lines of its own is followed by `#line`, so that the compiler goes on counting the
 //! user's lines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::c_asked::Asked;
@@ -80,11 +80,10 @@ impl<'a> CSpeller<'a> {
             around,
             dialect,
             api,
-            passing: Passing::new(unique, std::iter::empty()),
+            passing: Passing::new(unique, BTreeMap::new()),
             asked: Asked::new(unique, BTreeSet::new()),
         };
-        let passed_over = speller.passed_over();
-        speller.passing = Passing::new(unique, passed_over.into_iter());
+        speller.passing = Passing::new(unique, speller.passed_over());
         speller.asked = Asked::new(unique, speller.asked_for());
         speller
     }

@@ -1,6 +1,6 @@
 //! C and C++: the calls of the functions that report events.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::c::CSpeller;
 use super::c_asked::Asked;
@@ -10,7 +10,9 @@ use super::c_shapes::{BEGIN_ANNOUNCED, CREATE_TASK, EXECUTE_TASK, FORK_WHOLE, Sh
 use super::{Step, steps};
 use crate::api::Api;
 use crate::openmp::Event;
-use crate::openmp::events::{BARRIER_LEAVE, MEMBER, OR_PASS, TASK, TASK_EXECUTION, TEAM};
+use crate::openmp::events::{
+    BARRIER_LEAVE, MEMBER, OR_PASS, Passage, PassageStep, TASK, TASK_EXECUTION, TEAM,
+};
 use crate::plan::{Fragment, Listed};
 
 impl CSpeller<'_> {
@@ -22,10 +24,9 @@ impl CSpeller<'_> {
             () if event == TEAM.opening() => Shape::StaysWhole,
             () if event == MEMBER.opening() && passes.passes_team => Shape::TakesTeam,
             () if event == MEMBER.opening() => Shape::FindsTeam,
-            // A branch of ours would count in the user's coverage.
-            () if event.is_momentary() && !self.around.apart => match event.opened_by() {
-                None => Shape::AsksForEnd,
-                Some(_) => Shape::EndsIfAsked,
+            () if let Some(passage) = self.passage(event) => match passage.step {
+                PassageStep::Begins(_) => Shape::Asks(passage),
+                _ => Shape::IfAsked(passage),
             },
             () if !passes.passes_task => Shape::Plain,
             () if event == TASK.opening() => Shape::GivesTask,
@@ -34,22 +35,31 @@ impl CSpeller<'_> {
         }
     }
 
-    /// The regions whose instances the program passes over itself. A function that must not refer
+    /// What an event means for an instance that the program passes over itself. A branch of ours would
+    /// count in the user's coverage.
+    fn passage(&self, event: Event) -> Option<Passage> {
+        event.passage().filter(|_| !self.around.apart)
+    }
+
+    /// The regions whose instances the program passes over itself, each with whether other constructs
+    /// may begin in an instance. A function that must not refer
     /// to static objects has to call the library. So has every function that a `target` region may
     /// call: it must not refer to an object of each thread's own.
-    pub(super) fn passed_over(&self) -> Vec<usize> {
+    pub(super) fn passed_over(&self) -> BTreeMap<usize, bool> {
         let is_for_device = |listed: &Listed| listed.construct.contains("target");
         if self.plan.listing.iter().any(is_for_device) {
-            return Vec::new();
+            return BTreeMap::new();
         }
         let asking = self.steps().filter_map(|step| match step {
             Step::Fragment(Fragment::Probe(event, region)) => Some((*event, *region)),
             _ => None,
         });
         asking
-            .filter(|(event, region)| self.shape(*event, *region) == Shape::AsksForEnd)
-            .filter(|(_, region)| *self.accessor(&self.plan.regions[*region]) == STATIC)
-            .map(|(_, region)| region)
+            .filter_map(|(event, region)| match self.shape(event, region) {
+                Shape::Asks(passage) => Some((region, passage.has_inside)),
+                _ => None,
+            })
+            .filter(|(region, _)| *self.accessor(&self.plan.regions[*region]) == STATIC)
             .collect()
     }
 
@@ -80,9 +90,10 @@ impl CSpeller<'_> {
                 let arguments = format!("{descriptor}, {}", self.new_task(region));
                 statement(EXECUTE_TASK, &arguments)
             }
-            Shape::AsksForEnd => {
+            Shape::Asks(passage) => {
                 let function = format!("{function}{OR_PASS}");
-                let asking = self.passing.asking(&function, &descriptor, region);
+                let otherwise = (function.as_str(), descriptor.as_str());
+                let asking = self.passing.asking(otherwise, passage, region);
                 // A library may have the function for the end alone.
                 let timed = match self.asked.condition(&[&function]) {
                     Some(condition) => format!("{condition} ? {asking} : 1"),
@@ -90,9 +101,12 @@ impl CSpeller<'_> {
                 };
                 format!("int {} = {timed};", self.timed(region))
             }
-            Shape::EndsIfAsked => {
+            Shape::IfAsked(passage) => {
                 let statement = statement(&function, &descriptor);
-                let timed = self.timed(region);
+                let timed = match self.passing.reports(passage, region) {
+                    Some(reports) => format!("{} || {reports}", self.timed(region)),
+                    None => self.timed(region),
+                };
                 match self.asked.is_empty() {
                     true => format!("if ({timed}) {statement}"),
                     false => format!("if ({timed}) {{ {statement} }}"),

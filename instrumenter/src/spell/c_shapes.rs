@@ -2,7 +2,7 @@
 
 use super::c_passing::RECORD;
 use crate::openmp::Event;
-use crate::openmp::events::OR_PASS;
+use crate::openmp::events::{OR_PASS, Passage};
 
 /// The form of the call of a function that reports an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,11 +20,11 @@ pub(super) enum Shape {
     GivesTask,
     /// It takes the handle of a task's creation.
     TakesTask,
-    /// It replaces a function without a result, and returns whether the end is to be reported. It
-    /// is called only if the program does not pass over the instance itself.
-    AsksForEnd,
-    /// It is called only if that function says so.
-    EndsIfAsked,
+    /// It replaces a function without a result, and returns whether the other events are to be
+    /// reported. It is called only if the program does not pass over the instance itself.
+    Asks(Passage),
+    /// It is called only if that function says so, or if the program can't go on by itself.
+    IfAsked(Passage),
 }
 
 /// The function that reports the creation of a task with a handle.
@@ -47,8 +47,8 @@ pub(super) fn declaration(event: Event, shape: Shape) -> String {
     let function = event.name();
     match shape {
         Shape::Plain => format!("void POMP_{function}(struct ompregdescr *)"),
-        Shape::EndsIfAsked => format!("void POMP_{function}(struct ompregdescr *) {COLD}"),
-        Shape::AsksForEnd => {
+        Shape::IfAsked(_) => format!("void POMP_{function}(struct ompregdescr *) {COLD}"),
+        Shape::Asks(_) => {
             format!("int POMP_{function}{OR_PASS}(struct ompregdescr *, {RECORD} **) {COLD}")
         }
         Shape::GivesTeam => format!("void *POMP_{function}(struct ompregdescr *)"),

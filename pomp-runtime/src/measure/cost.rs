@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use profile::descriptor::Descriptor;
+use profile::region_kind::PseudoRegion;
 
 use super::clock::{self, Scale};
 use super::coarse_clock;
@@ -40,8 +41,10 @@ pub(crate) fn of_pair(scale: Scale) -> u64 {
 pub(crate) struct UntimedInstances {
     /// Passed over; begin and end were reported.
     pub(crate) pairs: u64,
-    /// Passed over; only the begin was reported.
-    pub(crate) begins: u64,
+    /// Passed over by the program, which counted them.
+    pub(crate) counted: u64,
+    /// Passed over by the program, which counted them and noted where it was.
+    pub(crate) noted: u64,
     /// Timed by the coarse clock.
     pub(crate) coarse: u64,
 }
@@ -50,7 +53,8 @@ pub(crate) struct UntimedInstances {
 /// as 0.
 pub(crate) fn of_untimed_pair(scale: Scale, untimed: UntimedInstances) -> u64 {
     static PAIRS_TICKS: OnceLock<Option<u64>> = OnceLock::new();
-    static BEGINS_TICKS: OnceLock<Option<u64>> = OnceLock::new();
+    static COUNTED_TICKS: OnceLock<Option<u64>> = OnceLock::new();
+    static NOTED_TICKS: OnceLock<Option<u64>> = OnceLock::new();
     static COARSE_TICKS: OnceLock<Option<u64>> = OnceLock::new();
     let ps = |number: u64, known: &OnceLock<Option<u64>>, find: fn() -> Option<u64>| {
         // Nobody needs the cost of what there was not.
@@ -62,15 +66,17 @@ pub(crate) fn of_untimed_pair(scale: Scale, untimed: UntimedInstances) -> u64 {
     };
     let UntimedInstances {
         pairs,
-        begins,
+        counted,
+        noted,
         coarse,
     } = untimed;
-    let sum = ps(pairs, &PAIRS_TICKS, ticks_of_passed::<true>)
-        + ps(begins, &BEGINS_TICKS, ticks_of_passed::<false>)
+    let sum = ps(pairs, &PAIRS_TICKS, ticks_of_passed::<REPORTED>)
+        + ps(counted, &COUNTED_TICKS, ticks_of_passed::<COUNTED>)
+        + ps(noted, &NOTED_TICKS, ticks_of_passed::<NOTED>)
         + ps(coarse, &COARSE_TICKS, || {
             ticks_of_pairs_by(coarse_clock::now)
         });
-    u64::try_from(sum / u128::from((pairs + begins + coarse).max(1))).unwrap_or(u64::MAX)
+    u64::try_from(sum / u128::from((pairs + counted + noted + coarse).max(1))).unwrap_or(u64::MAX)
 }
 
 /// As `of_pair`, in ticks.
@@ -205,10 +211,16 @@ fn find_ticks_of_timed_event() -> u64 {
     events / PAIRS
 }
 
+/// Who passes over an instance: the library, for which begin and end are reported; the program, which
+/// counts it; or the program, which also notes where it is, as in a `critical`.
+const REPORTED: u8 = 0;
+const COUNTED: u8 = 1;
+const NOTED: u8 = 2;
+
 /// The constructs that are passed over are shorter than a read of the clock. Most of them are
 /// atomic updates. An update waits for the stores of the probe in front of it, and the probe behind
 /// it waits for the update. So the cost of the probes is the time that they add to one update.
-fn ticks_of_passed<const HAS_END: bool>() -> Option<u64> {
+fn ticks_of_passed<const BY: u8>() -> Option<u64> {
     let (thread, region) = calibrated()?;
     let target = AtomicU64::new(0);
     let update = || target.fetch_add(1, Ordering::SeqCst);
@@ -224,13 +236,22 @@ fn ticks_of_passed<const HAS_END: bool>() -> Option<u64> {
     };
     let mut passed = 0;
     let probed = least(|| {
-        passed += u32::from(match HAS_END {
-            true => probe(Event::FlushEnter, thread, region),
-            false => std::hint::black_box(record).counts(),
+        let record = std::hint::black_box(record);
+        passed += u32::from(match BY {
+            REPORTED => probe(Event::FlushEnter, thread, region),
+            COUNTED => record.counts(),
+            _ => record.enters(PseudoRegion::Enter) && !record.reports(Some(PseudoRegion::Body)),
         });
         update();
-        if HAS_END {
-            probe(Event::FlushExit, thread, region);
+        match BY {
+            REPORTED => {
+                probe(Event::FlushExit, thread, region);
+            }
+            COUNTED => {}
+            _ => {
+                record.reports(Some(PseudoRegion::Exit));
+                record.reports(None);
+            }
         }
     });
     (passed == all).then(|| probed.saturating_sub(plain))
@@ -256,16 +277,18 @@ mod tests {
     #[test]
     fn a_pair_costs_something() {
         assert!(of_pair(Scale::one()) > 0);
-        let one = |pairs, begins, coarse| {
+        let one = |[pairs, counted, noted, coarse]: [u64; 4]| {
             let untimed = UntimedInstances {
                 pairs,
-                begins,
+                counted,
+                noted,
                 coarse,
             };
             of_untimed_pair(Scale::one(), untimed)
         };
-        let costs = [one(1, 0, 0), one(0, 1, 0), one(0, 0, 1)];
+        let kinds = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]];
+        let costs = kinds.map(one);
         assert!(costs.iter().all(|cost| *cost > 0), "{costs:?}");
-        assert_eq!(one(0, 0, 0), 0);
+        assert_eq!(one([0; 4]), 0);
     }
 }

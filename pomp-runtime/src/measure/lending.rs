@@ -1,17 +1,24 @@
 //! Instances that the program passes over without a call.
 //!
-//! A call can take longer than a construct in which nothing else happens, such as `atomic`: the
-//! compiler saves registers around it. So the thread lends the program the number of instances that
-//! are still to be passed over. The program counts that number down in a record of the thread. It
-//! does so as long as the record has the mark of the [`coarse_clock`] in it. As soon as anything
-//! else happens on the thread, the thread takes the number back.
+//! A call can take longer than a construct such as `atomic`: the compiler saves registers around it.
+//! So the thread lends the program the number of instances that are still to be passed over. The
+//! program counts that number down in a record of the thread. It does so as long as the record has
+//! the mark of the [`coarse_clock`] in it. As soon as anything else happens on the thread, the thread
+//! takes the number back.
+//!
+//! Other constructs may begin in a `critical`, a `master` or an `ordered`. So the program also writes
+//! which of them it is executing, and in which phase ([`Passed`]). It reports the next event of the
+//! instance if that is not so any more, or if the mark has changed: then a phase may have been long.
 //!
 //! The program keeps the address of a record. So a record belongs to one region for good.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use profile::region_kind::PseudoRegion;
 
 use super::coarse_clock;
 use super::records::Region;
+use super::records::node::pseudo_region;
 use super::shared::{SharedRef, SharedU64};
 
 /// The number of records of a thread. The regions that get none are passed over by calls.
@@ -19,7 +26,51 @@ const RECORDS: usize = 64;
 /// A region's record is one of this many, behind the place that its address gives.
 const TRIED: usize = 8;
 
-/// A number of instances that the program may pass over. The first four fields are
+/// The instance that a thread passes over at the moment, if there is one. It is `struct romp_passed`
+/// of `pomp_lib.h`.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Passed {
+    region: SharedRef<Region>,
+    phase: AtomicU8,
+}
+
+impl Passed {
+    pub(super) const fn none() -> Self {
+        Self {
+            region: SharedRef::none(),
+            phase: AtomicU8::new(0),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn region(&self) -> Option<&'static Region> {
+        self.region.get()
+    }
+
+    #[inline(always)]
+    pub(super) fn phase(&self) -> PseudoRegion {
+        pseudo_region(self.phase.load(Ordering::Relaxed))
+    }
+
+    #[inline(always)]
+    pub(super) fn begin(&self, region: &'static Region, phase: PseudoRegion) {
+        self.set_phase(phase);
+        self.region.set(Some(region));
+    }
+
+    #[inline(always)]
+    pub(super) fn set_phase(&self, phase: PseudoRegion) {
+        self.phase.store(phase as u8, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn end(&self) {
+        self.region.set(None);
+    }
+}
+
+/// A number of instances that the program may pass over. All fields but the last are
 /// `struct romp_passing` of `pomp_lib.h`.
 #[derive(Debug)]
 #[repr(C)]
@@ -30,6 +81,7 @@ pub(crate) struct Passing {
     /// What the program has left of it.
     left: AtomicU32,
     lent: AtomicU32,
+    passed: SharedRef<Passed>,
     region: SharedRef<Region>,
     /// The number of the entry that it comes from.
     entry: SharedU64,
@@ -42,6 +94,7 @@ impl Passing {
             seen: SharedU64::new(0),
             left: AtomicU32::new(0),
             lent: AtomicU32::new(0),
+            passed: SharedRef::none(),
             region: SharedRef::none(),
             entry: SharedU64::new(0),
         }
@@ -50,13 +103,45 @@ impl Passing {
     /// Counts an instance as the program does.
     #[inline(always)]
     pub(super) fn counts(&self) -> bool {
-        let mark = self.mark.get().map(|mark| mark.load(Ordering::Relaxed));
         let left = self.left.load(Ordering::Relaxed);
-        let passes = mark == Some(self.seen.get()) && left > 0;
+        let is_in = || self.passed.get().is_none_or(|it| it.region().is_some());
+        let passes = self.is_valid() && left > 0 && !is_in();
         if passes {
             self.left.store(left - 1, Ordering::Relaxed);
         }
         passes
+    }
+
+    #[inline(always)]
+    fn is_valid(&self) -> bool {
+        let mark = self.mark.get().map(|mark| mark.load(Ordering::Relaxed));
+        mark == Some(self.seen.get())
+    }
+
+    /// Begins an instance in which other constructs may begin, as the program does.
+    #[inline(always)]
+    pub(super) fn enters(&self, phase: PseudoRegion) -> bool {
+        let counts = self.counts();
+        if let (true, Some(passed), Some(region)) = (counts, self.passed.get(), self.region.get()) {
+            passed.begin(region, phase);
+        }
+        counts
+    }
+
+    /// Goes on with such an instance, or ends it, as the program does. Whether the event has to be
+    /// reported.
+    #[inline(always)]
+    pub(super) fn reports(&self, phase: Option<PseudoRegion>) -> bool {
+        let passed = self.passed.get();
+        let is_in = |passed: &&Passed| self.region.get().is_some_and(|own| passed.region.is(own));
+        let Some(passed) = passed.filter(|passed| is_in(passed) && self.is_valid()) else {
+            return true;
+        };
+        match phase {
+            Some(phase) => passed.set_phase(phase),
+            None => passed.end(),
+        }
+        false
     }
 
     /// How many instances the program has passed over.
@@ -113,11 +198,12 @@ impl Lending {
     pub(super) fn lend(
         &'static self,
         number: usize,
-        entry: usize,
-        left: u32,
+        (entry, left): (usize, u32),
         mark: u64,
+        passed: &'static Passed,
     ) -> &'static Passing {
         let record = &self.records[number];
+        record.passed.set(Some(passed));
         record.mark.set(Some(coarse_clock::mark_variable()));
         record.entry.set(entry as u64);
         record.lent.store(left, Ordering::Relaxed);

@@ -6,10 +6,8 @@
 //! recorded runs `Thread::catch_up` first, which forgets the place. The probe makes few stores,
 //! since an atomic update waits for the stores in front of it.
 
-use std::sync::atomic::Ordering;
-
 use profile::event::{Action, Event};
-use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::region_kind::PseudoRegion;
 
 use super::arrival::member_frame;
 use super::clock::now;
@@ -19,8 +17,8 @@ use super::records::frame::Role;
 use super::sampler::{Passes, place_of};
 use super::thread::{self, Thread};
 use super::{attention, coarse_clock, coarse_times, pause, state};
+use crate::measure::lending::Passing;
 use crate::measure::records::Node;
-use crate::measure::records::node::pseudo_region;
 
 /// Whether an event of the region that `find` gives is passed over, so that nothing else is to be
 /// done. Probes ask this first. The function calls no other one, so that the probes save few
@@ -47,7 +45,7 @@ pub(crate) fn is_passed_over(
 pub(crate) fn is_end_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
     let is_passed_over = is_passed_over(Event::ImplicitBarrierExit, find);
     if is_passed_over && let Some(thread) = thread::current() {
-        thread.sampler.open.set(None);
+        thread.sampler.passed.end();
     }
     is_passed_over
 }
@@ -71,6 +69,24 @@ pub(crate) fn pass_over_and_lend(region: Option<&'static Region>) -> Passes {
     match thread::current().filter(|thread| thread.knows_place_for(|| Some(region))) {
         Some(thread) => thread.sampler.counts_and_lends(region),
         None => Passes::No,
+    }
+}
+
+/// Passes over an instance that begins with this event, if it is to be passed over and there is a
+/// record for the program, which then goes on with the instance itself. The instances of these
+/// constructs do not come with a barrier.
+pub(crate) fn begin_and_lend(
+    event: Event,
+    region: Option<&'static Region>,
+) -> Option<&'static Passing> {
+    let Action::Open(phase) = event.action() else {
+        return None;
+    };
+    let region = region.filter(|_| state::is_quick())?;
+    let thread = thread::current()?;
+    match thread.knows_place_for(|| Some(region)) {
+        true => thread.sampler.begins_and_lends(region, phase),
+        false => None,
     }
 }
 
@@ -101,7 +117,7 @@ fn is_passed_over_by(
 /// Whether an event is of a construct that can be passed over.
 #[inline(always)]
 pub(crate) const fn may_be_passed_over(event: Event) -> bool {
-    kind_of(event).is_some() || is_of_implicit_barrier(event)
+    event.passed_over_with().is_some() || is_of_implicit_barrier(event)
 }
 
 /// Whether it is an event of an implicit barrier, which comes with the construct's region.
@@ -111,30 +127,6 @@ const fn is_of_implicit_barrier(event: Event) -> bool {
         event,
         Event::ImplicitBarrierEnter | Event::ImplicitBarrierExit
     )
-}
-
-/// The construct of an event, if only such constructs have the event, and they can be passed over.
-#[inline(always)]
-const fn kind_of(event: Event) -> Option<RegionKind> {
-    Some(match event {
-        Event::AtomicEnter | Event::AtomicExit => RegionKind::Atomic,
-        Event::BarrierEnter | Event::BarrierExit => RegionKind::Barrier,
-        Event::CriticalEnter | Event::CriticalBegin | Event::CriticalEnd | Event::CriticalExit => {
-            RegionKind::Critical
-        }
-        Event::FlushEnter | Event::FlushExit => RegionKind::Flush,
-        Event::LoopEnter | Event::LoopExit => RegionKind::Loop,
-        Event::MasterBegin | Event::MasterEnd => RegionKind::Master,
-        Event::OrderedEnter | Event::OrderedBegin | Event::OrderedEnd | Event::OrderedExit => {
-            RegionKind::Ordered
-        }
-        Event::SingleEnter | Event::SingleBegin | Event::SingleEnd | Event::SingleExit => {
-            RegionKind::Single
-        }
-        Event::TaskyieldEnter | Event::TaskyieldExit => RegionKind::Taskyield,
-        Event::WorkshareEnter | Event::WorkshareExit => RegionKind::Workshare,
-        _ => return None,
-    })
 }
 
 impl Thread {
@@ -196,8 +188,9 @@ impl Thread {
     ) -> bool {
         let sampler = &self.sampler;
         let is_open = || {
-            sampler.open.get().is_some_and(|open| {
-                kind_of(event) == Some(open.kind) || find().is_some_and(|it| std::ptr::eq(open, it))
+            sampler.passed.region().is_some_and(|open| {
+                event.passed_over_with() == Some(open.kind)
+                    || find().is_some_and(|it| std::ptr::eq(open, it))
             })
         };
         let is_passed_over = match event.action() {
@@ -208,11 +201,11 @@ impl Thread {
                 find().is_some_and(|region| self.passes_over_whole(region, PseudoRegion::Body))
             }
             Action::SwitchPhase(phase) if is_open() => {
-                sampler.phase.store(phase as u8, Ordering::Relaxed);
+                sampler.passed.set_phase(phase);
                 true
             }
             Action::Close | Action::CloseWork if is_open() => {
-                sampler.open.set(None);
+                sampler.passed.end();
                 true
             }
             _ => false,
@@ -234,10 +227,7 @@ impl Thread {
         if sampler.is_passing() || !sampler.counts_at(region, sampler.place.get()) {
             return false;
         }
-        // The program is at another place while the instance lasts.
-        sampler.take_back();
-        sampler.phase.store(phase as u8, Ordering::Relaxed);
-        sampler.open.set(Some(region));
+        sampler.passed.begin(region, phase);
         true
     }
 
@@ -292,7 +282,7 @@ impl Thread {
             return;
         };
         // Only the time is added: the instance is counted with all others that are passed over.
-        let phase = pseudo_region(sampler.phase.load(Ordering::Relaxed));
+        let phase = sampler.passed.phase();
         if let Some(node) = sampler.open_node() {
             node.add_known_time(phase, ticks);
         }
@@ -321,11 +311,11 @@ impl Thread {
     /// Something happens in the instance that is passed over, so the instance is put on the stack.
     pub(super) fn put_on_stack(&'static self) {
         let sampler = &self.sampler;
-        let phase = sampler.phase.load(Ordering::Relaxed);
+        let phase = sampler.passed.phase();
         let open = sampler.open_node();
-        sampler.open.set(None);
+        sampler.passed.end();
         if let Some(node) = open {
-            self.put_counted_on_stack(node, phase);
+            self.put_counted_on_stack(node, phase as u8);
             if let Some(region) = node.region().filter(|it| it.kind.is_shared_by_a_team()) {
                 region.hold_others();
             }

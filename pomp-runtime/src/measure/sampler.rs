@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
-use super::lending::{Lending, Passing};
+use super::lending::{Lending, Passed, Passing};
 use super::records::{Frame, Region};
 use super::shared::{SharedRef, SharedU64};
 use crate::measure::records::Node;
@@ -40,9 +40,7 @@ pub(crate) struct Sampler {
     pub(super) place: SharedU64,
     /// The frame of the team's member at that place; it numbers the barriers.
     pub(super) member: SharedRef<Frame>,
-    /// The construct that is passed over at the moment, if one is.
-    pub(super) open: SharedRef<Region>,
-    pub(super) phase: AtomicU8,
+    pub(super) passed: Passed,
     random: SharedU64,
     /// How many entries are in use.
     pub(super) used: SharedU64,
@@ -147,8 +145,7 @@ impl Sampler {
             seen: SharedU64::new(0),
             place: SharedU64::new(0),
             member: SharedRef::none(),
-            open: SharedRef::none(),
-            phase: AtomicU8::new(0),
+            passed: Passed::none(),
             random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
             used: SharedU64::new(0),
             teams: SharedU64::new(0),
@@ -229,12 +226,14 @@ impl Sampler {
     /// Whether an instance is passed over at the moment.
     #[inline(always)]
     pub(super) fn is_passing(&self) -> bool {
-        self.open.get().is_some()
+        self.passed.region().is_some()
     }
 
     /// The node of the instance that is passed over at the moment.
     pub(super) fn open_node(&self) -> Option<&'static Node> {
-        self.entry(self.open.get()?, self.place.get()).node.get()
+        self.entry(self.passed.region()?, self.place.get())
+            .node
+            .get()
     }
 
     /// The thread is the one that executes the `single` construct that is passed over at the moment.
@@ -273,12 +272,35 @@ impl Sampler {
         if self.is_passing() || !self.counts_at(region, place) {
             return Passes::No;
         }
-        let number = Self::number(region, place);
-        let left = self.entries[number].left.load(Ordering::Relaxed);
-        match record.filter(|_| left > 0) {
-            Some(record) => Passes::Lends(self.lending.lend(record, number, left, self.seen.get())),
+        match record {
+            Some(record) => Passes::Lends(self.lends(record, region)),
             None => Passes::Once,
         }
+    }
+
+    /// Begins an instance at the thread's place in this phase, if one is to be passed over there, and
+    /// lends what is left to the program. None if there is no record for the program.
+    pub(super) fn begins_and_lends(
+        &'static self,
+        region: &'static Region,
+        phase: PseudoRegion,
+    ) -> Option<&'static Passing> {
+        let record = self.lending.record_of(region)?;
+        self.take_back_record(record);
+        if self.is_passing() || !self.counts_at(region, self.place.get()) {
+            return None;
+        }
+        self.passed.begin(region, phase);
+        Some(self.lends(record, region))
+    }
+
+    /// Lends what is left of a region's instances at the thread's place.
+    fn lends(&'static self, record: usize, region: &'static Region) -> &'static Passing {
+        let entry = Self::number(region, self.place.get());
+        let left = self.entries[entry].left.load(Ordering::Relaxed);
+        let seen = self.seen.get();
+        region.set_lent();
+        self.lending.lend(record, (entry, left), seen, &self.passed)
     }
 
     fn take_back_record(&self, record: usize) {

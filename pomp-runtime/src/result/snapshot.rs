@@ -380,10 +380,11 @@ impl Snapshot {
             let passed = self.totals(index)[MAIN]
                 .count
                 .saturating_sub(sample.timed());
-            let region = self.nodes[index].region();
-            match region.is_some_and(Region::reports_begin_only) {
-                true => untimed.begins += passed,
-                false => untimed.pairs += passed,
+            let kind = |region: &Region| region.is_lent().then_some(region.kind);
+            match self.nodes[index].region().and_then(kind) {
+                Some(kind) if kind.is_momentary() => untimed.counted += passed,
+                Some(_) => untimed.noted += passed,
+                None => untimed.pairs += passed,
             }
         }
         for index in self.coarse.iter().copied() {

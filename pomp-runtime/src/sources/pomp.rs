@@ -18,7 +18,7 @@ use crate::measure::clock::{now, now_in_order};
 use crate::measure::coarse_times;
 use crate::measure::lending::Passing;
 use crate::measure::passed::{
-    is_end_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,
+    begin_and_lend, is_end_passed_over, is_passed_over, is_passed_over_at_once, may_be_passed_over,
     pass_over_and_lend,
 };
 use crate::measure::records::Region;
@@ -178,7 +178,6 @@ macro_rules! begins_of_momentary {
             // SAFETY: as the caller promises.
             unsafe {
                 event(descriptor, |thread, region| {
-                    region.set_reports_begin_only();
                     on_event(Event::$event, thread, region);
                 });
             }
@@ -190,6 +189,46 @@ macro_rules! begins_of_momentary {
 begins_of_momentary! {
     POMP_Atomic_enter_or_pass: AtomicEnter;
     POMP_Flush_enter_or_pass: FlushEnter;
+}
+
+/// Defines the functions that report the begin of a construct in which others may begin. They return 0
+/// if the program goes on with the instance itself, in the record that `slot` gets, or if nothing is
+/// measured. They return 1 if all events of the instance are to be reported.
+macro_rules! begins_of_passable {
+    ($($function:ident, $begin:ident: $event:ident;)+) => {$(
+        /// Reports the begin of the construct. Returns whether its other events are to be reported.
+        ///
+        /// # Safety
+        /// `descriptor` is null or points to a descriptor. `slot` is null or points to memory of
+        /// the calling thread.
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $function(
+            descriptor: *const OmpRegDescr,
+            slot: *mut *const Passing,
+        ) -> c_int {
+            if state::is_off() {
+                return 0;
+            }
+            if !slot.is_null() {
+                // SAFETY: as the caller promises.
+                let region = unsafe { descriptor.as_ref() }.and_then(OmpRegDescr::known_region);
+                if let Some(record) = begin_and_lend(Event::$event, region) {
+                    // SAFETY: as the caller promises.
+                    unsafe { slot.write(record) };
+                    return 0;
+                }
+            }
+            // SAFETY: as the caller promises.
+            unsafe { $begin(descriptor) };
+            1
+        }
+    )+};
+}
+
+begins_of_passable! {
+    POMP_Critical_enter_or_pass, POMP_Critical_enter: CriticalEnter;
+    POMP_Master_begin_or_pass, POMP_Master_begin: MasterBegin;
+    POMP_Ordered_enter_or_pass, POMP_Ordered_enter: OrderedEnter;
 }
 
 /// A task starts to be executed.

@@ -59,8 +59,8 @@ pub(crate) struct Region {
     window: AtomicU32,
     /// Of a loop: whether its source lets it be counted in a part that is passed over.
     is_counted_in_part: AtomicBool,
-    /// Whether only its begin is reported if an instance is passed over.
-    reports_begin_only: AtomicBool,
+    /// Whether the program counts instances of it itself.
+    is_lent: AtomicBool,
     /// Whether instances of it may be passed over somewhere.
     is_sampled: AtomicBool,
     /// Whether instances of it are timed by the coarse clock somewhere.

@@ -130,19 +130,19 @@ impl Region {
         self.has_coarse_times.store(true, Ordering::Relaxed);
     }
 
-    /// If an instance is passed over, only its begin is reported.
+    /// The program counts instances of it itself.
     #[inline(always)]
-    pub(crate) fn set_reports_begin_only(&self) {
+    pub(in crate::measure) fn set_lent(&self) {
         // Mostly it is set already. Then nothing is written to memory that all threads read.
-        if !self.reports_begin_only() {
-            self.reports_begin_only.store(true, Ordering::Relaxed);
+        if !self.is_lent() {
+            self.is_lent.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether only its begin is reported if an instance is passed over.
+    /// Whether the program counts instances of it itself.
     #[inline(always)]
-    pub(crate) fn reports_begin_only(&self) -> bool {
-        self.reports_begin_only.load(Ordering::Relaxed)
+    pub(crate) fn is_lent(&self) -> bool {
+        self.is_lent.load(Ordering::Relaxed)
     }
 
     /// A thread reports that it waits at the end of this construct.
@@ -367,7 +367,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         holds_others: AtomicBool::new(false),
         window: AtomicU32::new(0),
         is_counted_in_part: AtomicBool::new(false),
-        reports_begin_only: AtomicBool::new(false),
+        is_lent: AtomicBool::new(false),
         is_sampled: AtomicBool::new(false),
         has_coarse_times: AtomicBool::new(false),
     })

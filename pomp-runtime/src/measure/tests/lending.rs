@@ -1,7 +1,8 @@
 //! Instances that the program passes over without a call.
 
-use super::sampling::{MANY, event, sampled_thread};
+use super::sampling::{MANY, event, row, sampled_thread};
 use super::*;
+use crate::measure::coarse_clock;
 use crate::measure::lending::Passing;
 use crate::measure::sampler::Passes;
 use Event::*;
@@ -103,4 +104,134 @@ fn the_program_counts_nothing_in_a_section_that_is_passed_over() {
     let inside = profile.nodes.iter().filter(|node| node.parent.is_some());
     let counts: Vec<u64> = inside.map(|node| node.rows[0].main.count).collect();
     assert_eq!(counts, [1]);
+}
+
+/// A construct in which others may begin, as an instrumented program executes it.
+struct Section {
+    region: &'static Region,
+    record: Option<&'static Passing>,
+    calls: usize,
+}
+
+impl Section {
+    fn new(region: &'static Region) -> Self {
+        Self {
+            region,
+            record: None,
+            calls: 0,
+        }
+    }
+
+    /// An instance of six ticks. `inside` happens in its block, and `waiting` before.
+    fn execute(
+        &mut self,
+        t: &'static Thread,
+        at: u64,
+        mut waiting: impl FnMut(),
+        mut inside: impl FnMut(),
+    ) {
+        let enters = |record: &Passing| record.enters(PseudoRegion::Enter);
+        let is_timed = !self.record.is_some_and(enters) && self.begin(t, at);
+        waiting();
+        self.step(
+            t,
+            is_timed,
+            (CriticalBegin, Some(PseudoRegion::Body)),
+            at + 1,
+        );
+        inside();
+        self.step(t, is_timed, (CriticalEnd, Some(PseudoRegion::Exit)), at + 5);
+        self.step(t, is_timed, (CriticalExit, None), at + 6);
+    }
+
+    fn begin(&mut self, t: &'static Thread, at: u64) -> bool {
+        self.calls += 1;
+        if t.knows_place_for(|| Some(self.region)) {
+            let lent = t.sampler.begins_and_lends(self.region, PseudoRegion::Enter);
+            if lent.is_some() {
+                self.record = lent;
+                return false;
+            }
+        }
+        event(t, CriticalEnter, self.region, at);
+        true
+    }
+
+    fn step(
+        &mut self,
+        t: &'static Thread,
+        is_timed: bool,
+        (of, phase): (Event, Option<PseudoRegion>),
+        at: u64,
+    ) {
+        if is_timed || self.record.is_some_and(|record| record.reports(phase)) {
+            self.calls += 1;
+            event(t, of, self.region, at);
+        }
+    }
+}
+
+#[test]
+fn the_program_counts_sections_and_what_is_in_them_has_its_place() {
+    let t = sampled_thread();
+    let (critical, atomic) = (region("critical", 1), region("atomic", 2));
+    let (mut section, mut site) = (Section::new(critical), Site::new(atomic));
+    let mut at = 10;
+    for number in 0..MANY as u64 {
+        let is_rare = number >= MANY as u64 / 2 && number % 1000 == 0;
+        section.execute(
+            t,
+            at,
+            || (),
+            || {
+                if is_rare {
+                    site.execute(t, at + 2);
+                }
+            },
+        );
+        site.execute(t, at + 7);
+        at += 12;
+    }
+    let profile = profile_at(at, &[t], &[critical, atomic]);
+    let (inside, outside): (Vec<_>, Vec<_>) =
+        profile.nodes.iter().partition(|node| node.parent.is_some());
+    let counts = |nodes: Vec<&Node>| -> Vec<u64> {
+        nodes.iter().map(|node| node.rows[0].main.count).collect()
+    };
+    assert_eq!(counts(inside), [MANY as u64 / 2000]);
+    assert_eq!(counts(outside), [MANY as u64; 2]);
+    let row = row(&profile, "critical");
+    let parts = [row.enter(), row.body, row.exit()];
+    assert!(
+        parts.iter().all(|part| part.count == MANY as u64),
+        "{row:?}"
+    );
+    assert!(section.calls < MANY, "{}", section.calls);
+}
+
+/// The program notices that the clock has gone on, and reports the event.
+#[test]
+fn a_long_wait_of_a_section_that_the_program_counts_is_seen() {
+    const STEP: u64 = 1_000_000;
+    let t = sampled_thread();
+    let critical = region("critical", 1);
+    let mut section = Section::new(critical);
+    let mut at = 10;
+    for _ in 0..MANY {
+        section.execute(t, at, || (), || ());
+        at += 12;
+    }
+    let before = row(&profile_at(at, &[t], &[critical]), "critical")
+        .enter()
+        .ns;
+    let calls = section.calls;
+    section.execute(t, at, || (), || ());
+    assert_eq!(section.calls, calls);
+    let wait = || (1..=5).for_each(|step| coarse_clock::advance(at + step * STEP));
+    section.execute(t, at, wait, || ());
+    assert!(section.calls > calls);
+    at += 6 * STEP;
+    let enter = row(&profile_at(at, &[t], &[critical]), "critical").enter();
+    assert_eq!(enter.count, MANY as u64 + 2);
+    assert!(enter.ns >= before + 3 * STEP, "{before} {enter:?}");
 }
