@@ -15,17 +15,39 @@ use super::state;
 use super::thread::{self, Thread};
 
 /// A lock is about to be set at the region that `find` gives. Returns this thread if the call is
-/// passed over. Then the caller only has to set the lock and to call `has_set_passed_lock`.
+/// passed over. Then the caller only has to set the lock and to call `has_set_passed_lock`. If the
+/// thread has to find its place first, the call is not passed over here.
+#[inline(always)]
+pub(crate) fn passes_over_at_once(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+    address: usize,
+) -> Option<&'static Thread> {
+    passes_over_by(find, address, |thread, _| thread.knows_place_already())
+}
+
+/// As `passes_over_at_once`, but the thread finds its place if it has to.
 #[inline(always)]
 pub(crate) fn passes_over(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
     address: usize,
 ) -> Option<&'static Thread> {
+    passes_over_by(find, address, |thread, region| {
+        thread.knows_place_already() || thread.finds_place_for(region)
+    })
+}
+
+#[inline(always)]
+fn passes_over_by(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+    address: usize,
+    knows_place: impl FnOnce(&'static Thread, &'static Region) -> bool,
+) -> Option<&'static Thread> {
     if !state::is_quick() {
         return None;
     }
     let thread = thread::current()?;
-    thread.passes_over_lock(find()?, address).then_some(thread)
+    let passes = thread.passes_over_lock(find()?, address, knows_place);
+    passes.then_some(thread)
 }
 
 /// A lock is about to be unset. True if there is no more to do than to unset it.
@@ -36,13 +58,18 @@ pub(crate) fn is_passed_over(address: usize) -> bool {
 
 impl Thread {
     #[inline(always)]
-    pub(super) fn passes_over_lock(&'static self, region: &'static Region, address: usize) -> bool {
+    pub(super) fn passes_over_lock(
+        &'static self,
+        region: &'static Region,
+        address: usize,
+        knows_place: impl FnOnce(&'static Self, &'static Region) -> bool,
+    ) -> bool {
         let held = &self.passed_lock;
         let is_free = held.address.load(Ordering::Relaxed) == 0;
         if !is_free || self.sampler.is_passing() {
             return false;
         }
-        if !self.knows_place_already() && !self.finds_place_for(region) {
+        if !knows_place(self, region) {
             return false;
         }
         let Some(node) = self.sampler.passed_guarded(region, address) else {

@@ -110,7 +110,7 @@ pub(super) fn tried(call: Option<LockCall>, lock: *mut c_void, acquired: bool) {
 /// Defines the routines of one kind of lock.
 macro_rules! routines {
     (called: { $($called:ident => $called_omp:ident($($hint:ident)?),)+ },
-     set: $set:ident => $set_omp:ident $(, passed over by $passes_over:path)?;
+     set: $set:ident => $set_omp:ident $(, passed over by $at_once:path, $passes_over:path)?;
      unset: $unset:ident => $unset_omp:ident,
      test: $test:ident => $test_omp:ident,) => {
         $(
@@ -131,27 +131,44 @@ macro_rules! routines {
             }
         )+
 
-        /// Calls the routine.
+        /// Calls the routine. Other threads may wait for the lock until this function has returned and
+        /// the one that unsets it has called OpenMP's. So what is recorded has a function of its own in
+        /// both, and they save few registers.
         ///
         /// # Safety
         /// As the routine demands; `descriptor` is null or a descriptor.
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $set(descriptor: *const OmpRegDescr, lock: *mut c_void) {
+            /// Sets the lock, and records the call if it is not passed over.
+            #[inline(never)]
+            unsafe extern "C-unwind" fn recorded(descriptor: *const OmpRegDescr, lock: *mut c_void) {
+                // SAFETY: as the caller promises.
+                unsafe {
+                    let known = || descriptor.as_ref()?.known_region();
+                    $(if let Some(thread) = $passes_over(known, lock.addr()) {
+                        omp::$set_omp(lock);
+                        return thread.has_set_passed_lock();
+                    })?
+                    let find = move |_| region_of(descriptor.as_ref()?);
+                    if !is_set_at_once(known, find, lock, || omp::$test_omp(lock)) {
+                        let call = begin_wait(find, lock);
+                        omp::$set_omp(lock);
+                        tried(call, lock, true);
+                    }
+                }
+            }
             // SAFETY: as the caller promises.
             unsafe {
+                if state::is_off() {
+                    return omp::$set_omp(lock);
+                }
                 $(if let Some(thread) =
-                    $passes_over(|| descriptor.as_ref()?.known_region(), lock.addr())
+                    $at_once(|| descriptor.as_ref()?.known_region(), lock.addr())
                 {
                     omp::$set_omp(lock);
                     return thread.has_set_passed_lock();
                 })?
-                let known = || descriptor.as_ref()?.known_region();
-                let find = move |_| region_of(descriptor.as_ref()?);
-                if !is_set_at_once(known, find, lock, || omp::$test_omp(lock)) {
-                    let call = begin_wait(find, lock);
-                    omp::$set_omp(lock);
-                    tried(call, lock, true);
-                }
+                recorded(descriptor, lock);
             }
         }
 
@@ -161,14 +178,22 @@ macro_rules! routines {
         /// As the routine demands; `descriptor` is null or a descriptor.
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $unset(descriptor: *const OmpRegDescr, lock: *mut c_void) {
+            /// Unsets the lock, and records the call.
+            #[inline(never)]
+            unsafe extern "C-unwind" fn recorded(descriptor: *const OmpRegDescr, lock: *mut c_void) {
+                // SAFETY: as the caller promises.
+                unsafe {
+                    let set = release(move |_| region_of(descriptor.as_ref()?), lock);
+                    omp::$unset_omp(lock);
+                    released(set);
+                }
+            }
             // SAFETY: as the caller promises.
             unsafe {
-                let set = match passed_locks::is_passed_over(lock.addr()) {
-                    true => None,
-                    false => release(move |_| region_of(descriptor.as_ref()?), lock),
-                };
-                omp::$unset_omp(lock);
-                released(set);
+                match state::is_off() || passed_locks::is_passed_over(lock.addr()) {
+                    true => omp::$unset_omp(lock),
+                    false => recorded(descriptor, lock),
+                }
             }
         }
 
@@ -195,7 +220,8 @@ routines! {
         POMP_Init_lock_with_hint_at => omp_init_lock_with_hint(hint),
         POMP_Destroy_lock_at => omp_destroy_lock(),
     },
-    set: POMP_Set_lock_at => omp_set_lock, passed over by passed_locks::passes_over;
+    set: POMP_Set_lock_at => omp_set_lock,
+        passed over by passed_locks::passes_over_at_once, passed_locks::passes_over;
     unset: POMP_Unset_lock_at => omp_unset_lock,
     test: POMP_Test_lock_at => omp_test_lock,
 }

@@ -32,6 +32,7 @@ mod opari1;
 mod opari1_table;
 #[cfg(not(test))]
 mod own;
+mod passable;
 mod pomp;
 mod pomp2;
 #[cfg(not(test))]

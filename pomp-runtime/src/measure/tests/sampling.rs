@@ -16,6 +16,11 @@ pub(super) fn event(t: &'static Thread, event: Event, region: &'static Region, a
     }
 }
 
+/// Asks as a call that sets a lock does.
+fn passes_over_lock(t: &'static Thread, region: &'static Region, lock: usize) -> bool {
+    t.passes_over_lock(region, lock, |t, region| t.knows_place_for(|| Some(region)))
+}
+
 /// Reports instances of these lengths in ticks, each with as many ticks behind it. Returns the time
 /// behind the last.
 fn atomics(t: &'static Thread, atomic: &'static Region, from: u64, lengths: &[u64]) -> u64 {
@@ -229,7 +234,7 @@ fn what_is_passed_over_outside_is_told_apart_inside() {
 
 /// Sets a lock and unsets it `held` ticks later, as the routines do. Returns a time behind that.
 fn lock(t: &'static Thread, region: &'static Region, lock: usize, at: u64, held: u64) -> u64 {
-    match t.passes_over_lock(region, lock) {
+    match passes_over_lock(t, region, lock) {
         true => t.has_set_passed_lock(),
         false => drop(t.enter(|t| t.lock_got(region, lock, None, || at))),
     }
@@ -255,7 +260,7 @@ fn locks_are_counted_exactly_and_timed_by_sample() {
         at = lock(t, set, LOCK, at, held);
         if number % 3 == 0 {
             // Two locks at once: one of them at most is passed over.
-            t.passes_over_lock(other, LOCK + 8);
+            passes_over_lock(t, other, LOCK + 8);
             at = lock(t, set, LOCK, at, 1);
             truth += 1;
             t.unsets_passed_lock(LOCK + 8);
@@ -290,9 +295,9 @@ fn another_lock_of_a_call_site_is_noticed() {
     let t = sampled_thread();
     let set = region("lock", 1);
     let at = (0..MANY).fold(10, |at, _| lock(t, set, 0x1000, at, 1));
-    assert!(t.passes_over_lock(set, 0x1000) || lock(t, set, 0x1000, at, 1) > 0);
+    assert!(passes_over_lock(t, set, 0x1000) || lock(t, set, 0x1000, at, 1) > 0);
     t.unsets_passed_lock(0x1000);
-    assert!(!t.passes_over_lock(set, 0x2000));
+    assert!(!passes_over_lock(t, set, 0x2000));
 }
 
 #[test]
@@ -301,7 +306,7 @@ fn a_lock_that_is_held_at_the_end_is_said_though_it_was_passed_over() {
     let set = region("lock", 1);
     let mut at = 10;
     let mut sets = 0;
-    while !t.passes_over_lock(set, 0x1000) {
+    while !passes_over_lock(t, set, 0x1000) {
         at = lock(t, set, 0x1000, at, 1);
         sets += 1;
     }
