@@ -238,6 +238,23 @@ fn an_atomic_read_in_a_loop_of_nothing_else_is_one_as_well() {
     assert_eq!(reads(10_000_000_000, "omp atomic read"), []);
 }
 
+/// A thread that yields between two reads spends system time, which nothing else explains.
+#[test]
+fn an_atomic_read_between_which_a_thread_yields_is_one_as_well() {
+    let reads = |count: u64, system: u64| {
+        let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, 1)])];
+        let mut profile = team(&[Kind::Atomic], nodes);
+        profile.regions[1].directive = Some("omp atomic read".to_owned());
+        profile.run.system_ns = system * SECOND;
+        let found = found(&profile);
+        found.first().map(|(kind, ..)| *kind)
+    };
+    assert_eq!(reads(100_000_000, 60), Some(CauseKind::Spinning));
+    assert_eq!(reads(100_000_000, 10), None);
+    // A call of the system takes longer than a look: something else is done between two reads.
+    assert_eq!(reads(10_000_000, 60), None);
+}
+
 #[test]
 fn a_lock_that_is_tested_in_a_loop_is_one_as_well() {
     let tests = |count, free| {
@@ -442,6 +459,33 @@ fn the_tasks_of_a_taskloop_are_told_from_the_waits_around_it() {
     assert!(remedy("omp taskloop").contains("a grainsize"));
     assert!(remedy("OMP TASKLOOP GRAINSIZE(4)").contains("a larger grainsize"));
     assert!(remedy("omp taskloop num_tasks(99999)").contains("fewer tasks (num_tasks)"));
+}
+
+/// GCC's runtime executes very many tasks at once, on the thread that comes to the taskloop.
+#[test]
+fn a_taskloop_whose_thread_keeps_all_tasks_has_too_many() {
+    let kept = |tasks, by_others: bool| {
+        let mut profile = single_with_taskloop(tasks, 38, 1);
+        if !by_others {
+            profile.nodes.pop();
+        }
+        profile
+    };
+    let many = found(&kept(1_000_000, false));
+    // The others wait for 40 s, and the loop takes 2 s beside its tasks.
+    assert_eq!(many, [(CauseKind::SmallTasks, Some(2), 21)]);
+    let cause = causes(&kept(1_000_000, false)).remove(0);
+    assert!(
+        cause.what.contains("executed all of 1000000 tasks itself"),
+        "{}",
+        cause.what
+    );
+    assert!(cause.remedy.contains("grainsize"));
+    let small = |profile: &Profile| {
+        let mut all = found(profile).into_iter();
+        all.any(|(kind, ..)| kind == CauseKind::SmallTasks)
+    };
+    assert!(!small(&kept(100, false)) && !small(&kept(1_000_000, true)));
 }
 
 #[test]

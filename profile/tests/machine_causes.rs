@@ -54,6 +54,37 @@ fn small_teams_within_others_are_too_many_threads() {
     assert_eq!(found(&without_processor).len(), 1);
 }
 
+/// A region that is worth a team, but not one with more threads than processors.
+#[test]
+fn teams_with_more_threads_than_processors_are_too_large() {
+    let repeated = |work_ns: u64, processors: u32| {
+        const TIMES: u64 = 1_000_000;
+        let span = |each_ns: u64| Span {
+            count: TIMES,
+            ns: TIMES * each_ns,
+        };
+        let mut profile = run(
+            &[Kind::Parallel],
+            &[&[0], &[0, 0], &[0, 1], &[0, 2], &[0, 3]],
+        );
+        let member = |thread| {
+            let all = Row::of(thread)
+                .with(Main, span(80_000))
+                .with(Enter, span(50_000));
+            all.with(Body, span(work_ns))
+                .with(Ibarr, span(30_000 - work_ns))
+        };
+        let mut rows = vec![Row::of(0).with(Seq, span(80_000))];
+        rows.extend((1..5).map(member));
+        profile.nodes = vec![node(None, 0, Body, rows)];
+        profile.run.processors = processors;
+        found(&profile).first().map(|it| it.0)
+    };
+    assert_eq!(repeated(20_000, 2), Some(CauseKind::Oversubscription));
+    assert_eq!(repeated(20_000, 4), Some(CauseKind::SmallRegions));
+    assert_eq!(repeated(1_000, 2), Some(CauseKind::SmallRegions));
+}
+
 /// Kernel figures of two threads that had no processor for `ready` of 160 seconds.
 fn busy(mut profile: Profile, ready: u64, processors: u32) -> Profile {
     profile.run.processors = processors;

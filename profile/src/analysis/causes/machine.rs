@@ -386,8 +386,14 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
     }
 }
 
+/// That so many threads shared the processors of the process.
+pub(super) fn shared(facts: &Facts<'_, '_>, threads: u64) -> String {
+    let processors = count(u64::from(facts.profile.run.processors), "processor");
+    format!("{} shared {processors}", count(threads, "thread"))
+}
+
 /// Advice to run no more threads than there are processors.
-fn fewer_threads(facts: &Facts<'_, '_>) -> String {
+pub(super) fn fewer_threads(facts: &Facts<'_, '_>) -> String {
     let settings = &facts.profile.run.settings;
     let asked = settings.get("OMP_NUM_THREADS");
     let number: Option<u64> = asked.and_then(|list| list.split(',').next()?.trim().parse().ok());

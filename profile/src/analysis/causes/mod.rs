@@ -327,6 +327,7 @@ const DETECTORS: &[Detector] = &[
     teams::one_off,
     small::regions,
     tasks::small,
+    tasks::kept,
     small_loops::constructs,
     handing_out::chunks,
     pairs::evened_out,

@@ -1,6 +1,7 @@
 //! Parallel regions that do less work than their teams cost. A loop over time steps may have
 //! many of them; they are one cause. If nested teams together have more threads than there are
-//! processors, the inner ones are a cause of another kind: oversubscription.
+//! processors, the inner ones are a cause of another kind: oversubscription. So are teams that have
+//! more threads than processors, if their regions would not be small otherwise.
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
@@ -15,6 +16,10 @@ const REPEATED: u64 = 10;
 pub(super) const SMALL: f64 = 100_000.0;
 /// The team, or the barrier, must cost at least this part of the construct's elapsed time.
 pub(super) const COSTS: f64 = 0.25;
+
+/// A region with this much work is worth a team that has a processor for each of its threads, in
+/// nanoseconds of all threads: such a team costs one or two microseconds.
+const WORTH_A_TEAM: f64 = 10_000.0;
 
 /// The part of a team's cost that is won if different regions are joined: a barrier between
 /// them stays (measured with libgomp: 50 % of the elapsed time, with fast and with slow caches).
@@ -65,6 +70,12 @@ impl Region {
         self.members.max(1) as f64
     }
 
+    /// Whether its teams cost so much since they have more threads than there are processors.
+    fn is_crowded(&self, processors: u64) -> bool {
+        let each = self.useful / self.instances.max(1) as f64;
+        self.is_nested || self.members > processors && each >= WORTH_A_TEAM
+    }
+
     /// The user's work in all bodies.
     fn work(&self) -> f64 {
         let bodies = self.instances * self.members;
@@ -101,9 +112,10 @@ pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> 
         }
     }
     let too_many = machine::has_too_many_threads(facts);
+    let processors = u64::from(facts.profile.run.processors);
     let (crowded, small): (Vec<_>, Vec<_>) = small
         .into_iter()
-        .partition(|(region, _)| too_many && region.is_nested);
+        .partition(|(region, _)| too_many && region.is_crowded(processors));
     let crowded = cause(facts, Kind::Oversubscription, crowded);
     let small = cause(facts, Kind::SmallRegions, small);
     crowded.into_iter().chain(small).collect()
@@ -167,6 +179,14 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     let (first, _) = small.first()?;
     let pair_cost = facts.profile.run.pair_cost_ps as f64 / 1000.0;
     let stay_regions = kind == Kind::SmallRegions && small.len() > 1;
+    let is_crowded = kind == Kind::Oversubscription;
+    let are_nested = small.iter().any(|(region, _)| region.is_nested);
+    // With fewer threads, the processors still have the same work to do.
+    let most = match is_crowded && !are_nested {
+        true => f64::from(facts.profile.run.processors),
+        false => f64::INFINITY,
+    };
+    let width = |region: &Region| region.width().min(most);
     let mut amount = Amount::default();
     let (mut instances, mut wall, mut useful, mut paid) = (0, 0.0, 0.0, 0.0);
     for (region, taken) in &small {
@@ -179,7 +199,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         let team = region.beside_work().max(lost.likely) - measuring;
         let likely = match stay_regions {
             true => region.won_by_if(measuring).max(JOINED * team),
-            false => region.wall - region.work() / region.width() - measuring,
+            false => region.wall - region.work() / width(region) - measuring,
         };
         let likely = likely.max(0.0);
         amount += Amount {
@@ -197,14 +217,19 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     let breaks_even = each(paid * members / (members - 1.0));
     let regions = small.iter().map(|(region, _)| region.region).collect();
     let place = facts.in_all(regions, "small regions");
+    let shared = match is_crowded && !are_nested {
+        true => machine::shared(facts, first.members) + ": ",
+        false => String::new(),
+    };
     let what = format!(
-        "started {}, for {} of work at a time; its team costs {}",
+        "{shared}started {}, for {} of work at a time; its team costs {}",
         count(instances, "time"),
         time(each(useful)),
         time(each(paid)),
     );
     let remedy = match kind {
-        Kind::Oversubscription => machine::NESTED.to_owned(),
+        _ if is_crowded && are_nested => machine::NESTED.to_owned(),
+        _ if is_crowded => machine::fewer_threads(facts),
         _ if 2 * each(useful) <= breaks_even => format!(
             "{ONE_REGION}, or keep it serial with an if clause where it has less than about {} of \
              work.",

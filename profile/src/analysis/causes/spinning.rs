@@ -1,6 +1,7 @@
 //! A thread that polls until another thread has gone on: a loop around `flush`, mostly with an
 //! `atomic read`, or around an `atomic read` alone; or a loop around a test of a lock. Each look
-//! (one pass of the loop) is short; the wait is the sum of all looks.
+//! (one pass of the loop) is short; the wait is the sum of all looks. A thread that yields between
+//! two looks spends system time there.
 
 use std::collections::BTreeMap;
 
@@ -48,19 +49,20 @@ const MOSTLY_LOOKS: f64 = 0.3;
 /// One cause for each block in which threads spin.
 pub(super) fn looks(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let flushes = ledger.take(|entry| entry.is_of(&[RegionKind::Flush]));
-    let of_flushes = spins(facts, &flushes, 0.0).into_values();
+    let of_flushes = spins(facts, &flushes, 0.0, 0.0).into_values();
     let mut causes: Vec<Cause> = of_flushes
         .map(|spin| cause(facts, ledger, spin, &flushes))
         .collect();
     let is_read = |entry: &&Entry| reads_atomically(&facts.profile.regions[entry.region]);
     let reads: Vec<Entry> = ledger.open().filter(is_read).cloned().collect();
-    for spin in spins(facts, &reads, MOSTLY_LOOKS).into_values() {
+    let yielding = yielding_each(facts, &reads);
+    for spin in spins(facts, &reads, MOSTLY_LOOKS, yielding).into_values() {
         let taken = ledger.take(|entry| spin.regions.contains(&entry.region));
         causes.push(cause(facts, ledger, spin, &taken));
     }
     let is_lock = |entry: &&Entry| entry.is_of(&[RegionKind::Lock]);
     let locks: Vec<Entry> = ledger.open().filter(is_lock).cloned().collect();
-    for spin in spins(facts, &locks, MOSTLY_LOOKS).into_values() {
+    for spin in spins(facts, &locks, MOSTLY_LOOKS, 0.0).into_values() {
         ledger.take(|entry| spin.regions.contains(&entry.region));
         causes.push(of_lock(facts, spin));
     }
@@ -163,9 +165,34 @@ fn cause(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: Spin, looks: &[Entry]
     )
 }
 
+/// The time for which a thread gives its processor away between two reads, as with `sched_yield`, in
+/// nanoseconds: the program's system time, if that is more than all known waits could take. 0 if there
+/// is no such time, or if it is too much for reads in a tight loop.
+fn yielding_each(facts: &Facts<'_, '_>, reads: &[Entry]) -> f64 {
+    let is_read = |region| reads.iter().any(|entry| entry.region == region);
+    let nodes = facts.tree.nodes.iter();
+    let rows = nodes
+        .filter(|node| is_read(node.region))
+        .flat_map(TreeNode::rows);
+    let looks: u64 = rows.map(|row| row.row.main.count).sum();
+    let system = facts.profile.run.system_ns;
+    let waits = facts.overheads.whole_sum.overhead.ns;
+    let each = system as f64 / looks.max(1) as f64;
+    match waits <= system / 2 && each <= TIGHT {
+        true => each,
+        false => 0.0,
+    }
+}
+
 /// For each region of a block, the time that threads spun in it. Only threads are counted that
-/// spun for at least the part `least` of their own time in the block.
-fn spins(facts: &Facts<'_, '_>, looks: &[Entry], least: f64) -> BTreeMap<usize, Spin> {
+/// spun for at least the part `least` of their own time in the block. Each look is followed by
+/// `yielding` nanoseconds without a processor of its own.
+fn spins(
+    facts: &Facts<'_, '_>,
+    looks: &[Entry],
+    least: f64,
+    yielding: f64,
+) -> BTreeMap<usize, Spin> {
     let nodes = &facts.tree.nodes;
     let mut spins: BTreeMap<usize, Spin> = BTreeMap::new();
     let mut own: BTreeMap<(usize, usize), u64> = BTreeMap::new();
@@ -184,7 +211,8 @@ fn spins(facts: &Facts<'_, '_>, looks: &[Entry], least: f64) -> BTreeMap<usize, 
                 .or_insert_with(|| own_time(block, thread));
             *own = own.saturating_sub(looks.held_ns);
             let measuring_ps = facts.profile.run.measuring_ps(row.row, node.kind);
-            let between = time_between(&looks, measuring_ps).min(*own);
+            let yielded = (looks.count as f64 * yielding) as u64;
+            let between = time_between(&looks, measuring_ps).max(yielded).min(*own);
             if (between as f64) < least * *own as f64 {
                 continue;
             }

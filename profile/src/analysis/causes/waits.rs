@@ -53,7 +53,7 @@ fn with_waits_inside(facts: &Facts<'_, '_>, causes: Vec<Cause>) -> Vec<Cause> {
 }
 
 /// Whether a region is entered within another.
-fn encloses(facts: &Facts<'_, '_>, outer: usize, inner: usize) -> bool {
+pub(super) fn encloses(facts: &Facts<'_, '_>, outer: usize, inner: usize) -> bool {
     let nodes = &facts.tree.nodes;
     let mut its = nodes.iter().filter(|node| node.region == inner);
     its.any(|node| {
