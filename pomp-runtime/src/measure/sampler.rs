@@ -11,8 +11,9 @@ use super::shared::{SharedRef, SharedU64};
 use crate::measure::records::Node;
 use crate::measure::records::waits::{NodeWaits, SEVERAL};
 
-/// The number of entries in a thread's table of constructs that it passes over.
-const ENTRIES: usize = 64;
+/// The number of entries in a thread's table of constructs that it passes over: a power of two. Two
+/// constructs that share an entry are both timed more often than they need be.
+const ENTRIES: usize = 256;
 
 /// The work between two updates of a thread that is being timed.
 #[derive(Debug)]
@@ -163,8 +164,11 @@ impl Sampler {
 
     #[inline(always)]
     fn number(region: &'static Region, place: u64) -> usize {
+        // Regions stand side by side in memory, so many bits of their addresses are the same. A product
+        // with the golden ratio spreads what differs over its upper bits.
         let region = std::ptr::from_ref(region).addr() as u64;
-        ((region >> 6) ^ (place >> 7)) as usize % ENTRIES
+        let spread = (region ^ place.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (spread >> (u64::BITS - ENTRIES.ilog2())) as usize
     }
 
     pub(super) fn entry_of(&self, node: &'static Node) -> Option<&Entry> {
