@@ -15,12 +15,12 @@ use super::fortran::pompf;
 use super::literal::Literal;
 use super::locks::{begin, begin_wait, called, is_set_at_once, release, released, tried};
 use super::routine::Routine;
-use crate::measure::{fortran_omp as omp, passed_locks};
+use crate::measure::{fortran_omp as omp, passed_locks, state};
 
 /// Defines the routines of one kind of lock.
 macro_rules! routines {
     (called: { $($called:literal => $called_omp:ident($($hint:ident)?),)+ },
-     set: $set:literal => $set_omp:ident $(, passed over by $passes_over:path)?;
+     set: $set:literal => $set_omp:ident $(, passed over by $at_once:path, $passes_over:path)?;
      unset: $unset:literal => $unset_omp:ident,
      test: $test:ident => $test_omp:ident($name:literal),) => {
         $(pompf! {
@@ -40,21 +40,40 @@ macro_rules! routines {
         })+
 
         pompf! {
-            /// Calls the routine.
+            /// Calls the routine. What is recorded has a function of its own, as in C.
             $set(text: *const c_char, lock: *mut c_void, length: usize) {
+                /// Sets the lock, and records the call if it is not passed over.
+                #[inline(never)]
+                unsafe extern "C-unwind" fn recorded(
+                    text: *const c_char, lock: *mut c_void, length: usize
+                ) {
+                    // SAFETY: as above.
+                    unsafe {
+                        let literal = Literal::new(text, length);
+                        let known = || literal.known_region();
+                        $(if let Some(thread) = $passes_over(known, lock.addr()) {
+                            omp::$set_omp(lock);
+                            return thread.has_set_passed_lock();
+                        })?
+                        let find = move |thread: &_| literal.region(thread);
+                        if !is_set_at_once(known, find, lock, || omp::$test_omp(lock)) {
+                            let call = begin_wait(find, lock);
+                            omp::$set_omp(lock);
+                            tried(call, lock, true);
+                        }
+                    }
+                }
                 // SAFETY: as above.
                 unsafe {
-                    let literal = Literal::new(text, length);
-                    $(if let Some(thread) = $passes_over(|| literal.known_region(), lock.addr()) {
+                    if state::is_off() {
+                        return omp::$set_omp(lock);
+                    }
+                    $(let literal = Literal::new(text, length);
+                    if let Some(thread) = $at_once(|| literal.known_region(), lock.addr()) {
                         omp::$set_omp(lock);
                         return thread.has_set_passed_lock();
                     })?
-                    let find = move |thread: &_| literal.region(thread);
-                    if !is_set_at_once(|| literal.known_region(), find, lock, || omp::$test_omp(lock)) {
-                        let call = begin_wait(find, lock);
-                        omp::$set_omp(lock);
-                        tried(call, lock, true);
-                    }
+                    recorded(text, lock, length);
                 }
             }
         }
@@ -62,15 +81,25 @@ macro_rules! routines {
         pompf! {
             /// Calls the routine. The hold that it ends counts for the call that set the lock.
             $unset(text: *const c_char, lock: *mut c_void, length: usize) {
+                /// Unsets the lock, and records the call.
+                #[inline(never)]
+                unsafe extern "C-unwind" fn recorded(
+                    text: *const c_char, lock: *mut c_void, length: usize
+                ) {
+                    // SAFETY: as above.
+                    unsafe {
+                        let literal = Literal::new(text, length);
+                        let set = release(move |thread| literal.region(thread), lock);
+                        omp::$unset_omp(lock);
+                        released(set);
+                    }
+                }
                 // SAFETY: as above.
                 unsafe {
-                    let literal = Literal::new(text, length);
-                    let set = match passed_locks::is_passed_over(lock.addr()) {
-                        true => None,
-                        false => release(move |thread| literal.region(thread), lock),
-                    };
-                    omp::$unset_omp(lock);
-                    released(set);
+                    match state::is_off() || passed_locks::is_passed_over(lock.addr()) {
+                        true => omp::$unset_omp(lock),
+                        false => recorded(text, lock, length),
+                    }
                 }
             }
         }
@@ -98,7 +127,8 @@ routines! {
         "init_lock_with_hint" => omp_init_lock_with_hint_(hint),
         "destroy_lock" => omp_destroy_lock_(),
     },
-    set: "set_lock" => omp_set_lock_, passed over by passed_locks::passes_over;
+    set: "set_lock" => omp_set_lock_,
+        passed over by passed_locks::passes_over_at_once, passed_locks::passes_over;
     unset: "unset_lock" => omp_unset_lock_,
     test: romp_fortran_test_lock => omp_test_lock_("omp_test_lock"),
 }
