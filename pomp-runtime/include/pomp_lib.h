@@ -43,9 +43,9 @@ struct romp_region {
   const char *text;
 };
 
-/* The instance that a thread is executing and only counts: its construct, or 0, and the phase of the
- * instance. 0 is the construct as a whole; 1, 2 and 3 are the phases behind the enter, begin and end
- * events. */
+/* The instance that a thread is executing and only counts: its construct, or 0 if there is none, and
+ * the phase of the instance: 1 behind the enter event, 2 behind begin, 4 behind end. A construct
+ * without these events (master) has the phase 0. */
 struct romp_passed {
   unsigned long region;
   unsigned char phase;

@@ -27,7 +27,8 @@ const RECORDS: usize = 64;
 const TRIED: usize = 8;
 
 /// The instance that a thread passes over at the moment, if there is one. It is `struct romp_passed`
-/// of `pomp_lib.h`.
+/// of `pomp_lib.h`. The program, on the same thread, stores the region of a [`Passing`] in it or
+/// nothing.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Passed {

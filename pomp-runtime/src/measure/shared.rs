@@ -49,7 +49,9 @@ impl<T: Sync + 'static> SharedRef<T> {
     pub(crate) fn get(&self) -> Option<&'static T> {
         // SAFETY: only the methods of this type store here, and they take nothing
         // but `&'static T`; the release there and the acquire here order what
-        // was written to the target before it was linked.
+        // was written to the target before it was linked. The measured program
+        // stores in one such field (`lending::Passed`), on the thread that reads
+        // it: nothing, or what the library has stored in a record.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }
     }
 
