@@ -40,7 +40,7 @@ pub(crate) fn passes_over(
 fn passes_over_by(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
     address: usize,
-    knows_place: impl FnOnce(&'static Thread, &'static Region) -> bool,
+    knows_place: impl FnOnce(&'static Thread, &'static Region) -> bool + Copy,
 ) -> Option<&'static Thread> {
     if !state::is_quick() {
         return None;
@@ -62,7 +62,7 @@ impl Thread {
         &'static self,
         region: &'static Region,
         address: usize,
-        knows_place: impl FnOnce(&'static Self, &'static Region) -> bool,
+        knows_place: impl FnOnce(&'static Self, &'static Region) -> bool + Copy,
     ) -> bool {
         let held = &self.passed_lock;
         let is_free = held.address.load(Ordering::Relaxed) == 0;
