@@ -11,6 +11,7 @@ use profile::region_kind::PseudoRegion;
 use super::clock::{self, Scale};
 use super::coarse_clock;
 use super::errno;
+use super::lending::Passing;
 use super::own_time;
 use super::records::Region;
 use super::records::region;
@@ -70,9 +71,16 @@ pub(crate) fn of_untimed_pair(scale: Scale, untimed: UntimedInstances) -> u64 {
         noted,
         coarse,
     } = untimed;
-    let sum = ps(pairs, &PAIRS_TICKS, ticks_of_passed::<REPORTED>)
-        + ps(counted, &COUNTED_TICKS, ticks_of_passed::<COUNTED>)
-        + ps(noted, &NOTED_TICKS, ticks_of_passed::<NOTED>)
+    let sum = ps(pairs, &PAIRS_TICKS, || {
+        ticks_of_passed(
+            |thread, region, _| probe(Event::FlushEnter, thread, region),
+            |thread, region, _| {
+                probe(Event::FlushExit, thread, region);
+            },
+        )
+    }) + ps(counted, &COUNTED_TICKS, || {
+        ticks_of_passed(|_, _, record| record.counts(), |_, _, _| ())
+    }) + ps(noted, &NOTED_TICKS, ticks_of_noted)
         + ps(coarse, &COARSE_TICKS, || {
             ticks_of_pairs_by(coarse_clock::now)
         });
@@ -211,16 +219,15 @@ fn find_ticks_of_timed_event() -> u64 {
     events / PAIRS
 }
 
-/// Who passes over an instance: the library, for which begin and end are reported; the program, which
-/// counts it; or the program, which also notes where it is, as in a `critical`.
-const REPORTED: u8 = 0;
-const COUNTED: u8 = 1;
-const NOTED: u8 = 2;
-
 /// The constructs that are passed over are shorter than a read of the clock. Most of them are
 /// atomic updates. An update waits for the stores of the probe in front of it, and the probe behind
 /// it waits for the update. So the cost of the probes is the time that they add to one update.
-fn ticks_of_passed<const BY: u8>() -> Option<u64> {
+/// `begin` stands in front of the update and says whether the instance is passed over, and `end`
+/// stands behind it.
+fn ticks_of_passed(
+    begin: impl Fn(&'static Thread, &'static Region, &'static Passing) -> bool,
+    end: impl Fn(&'static Thread, &'static Region, &'static Passing),
+) -> Option<u64> {
     let (thread, region) = calibrated()?;
     let target = AtomicU64::new(0);
     let update = || target.fetch_add(1, Ordering::SeqCst);
@@ -237,24 +244,24 @@ fn ticks_of_passed<const BY: u8>() -> Option<u64> {
     let mut passed = 0;
     let probed = least(|| {
         let record = std::hint::black_box(record);
-        passed += u32::from(match BY {
-            REPORTED => probe(Event::FlushEnter, thread, region),
-            COUNTED => record.counts(),
-            _ => record.enters(PseudoRegion::Enter) && !record.reports(Some(PseudoRegion::Body)),
-        });
+        passed += u32::from(begin(thread, region, record));
         update();
-        match BY {
-            REPORTED => {
-                probe(Event::FlushExit, thread, region);
-            }
-            COUNTED => {}
-            _ => {
-                record.reports(Some(PseudoRegion::Exit));
-                record.reports(None);
-            }
-        }
+        end(thread, region, record);
     });
     (passed == all).then(|| probed.saturating_sub(plain))
+}
+
+/// The same, of an instance that the program counts, in which it notes its phase as in a `critical`.
+fn ticks_of_noted() -> Option<u64> {
+    ticks_of_passed(
+        |_, _, record| {
+            record.enters(PseudoRegion::Enter) && !record.reports(Some(PseudoRegion::Body))
+        },
+        |_, _, record| {
+            record.reports(Some(PseudoRegion::Exit));
+            record.reports(None);
+        },
+    )
 }
 
 /// What every probe does first. The thread that calibrates is another one than the measured one.

@@ -63,11 +63,8 @@ pub(crate) fn is_done_at_once(
 /// Passes over an instance in which nothing else happens, if it is to be passed over. Its end is
 /// not reported then.
 pub(crate) fn pass_over_and_lend(region: Option<&'static Region>) -> Passes {
-    let Some(region) = region.filter(|_| state::is_quick()) else {
-        return Passes::No;
-    };
-    match thread::current().filter(|thread| thread.knows_place_for(|| Some(region))) {
-        Some(thread) => thread.sampler.counts_and_lends(region),
+    match at_known_place(region) {
+        Some((thread, region)) => thread.sampler.counts_and_lends(region),
         None => Passes::No,
     }
 }
@@ -82,12 +79,17 @@ pub(crate) fn begin_and_lend(
     let Action::Open(phase) = event.action() else {
         return None;
     };
+    let (thread, region) = at_known_place(region)?;
+    thread.sampler.begins_and_lends(region, phase)
+}
+
+/// This thread and the region, if the thread knows its place, or finds it for that region.
+#[inline(always)]
+fn at_known_place(region: Option<&'static Region>) -> Option<(&'static Thread, &'static Region)> {
     let region = region.filter(|_| state::is_quick())?;
     let thread = thread::current()?;
-    match thread.knows_place_for(|| Some(region)) {
-        true => thread.sampler.begins_and_lends(region, phase),
-        false => None,
-    }
+    let knows_place = thread.knows_place_for(|| Some(region));
+    knows_place.then_some((thread, region))
 }
 
 #[inline(always)]

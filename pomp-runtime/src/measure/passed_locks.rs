@@ -32,7 +32,7 @@ pub(crate) fn passes_over(
     address: usize,
 ) -> Option<&'static Thread> {
     passes_over_by(find, address, |thread, region| {
-        thread.knows_place_already() || thread.finds_place_for(region)
+        thread.knows_place_for(|| Some(region))
     })
 }
 

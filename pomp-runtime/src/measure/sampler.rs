@@ -41,6 +41,7 @@ pub(crate) struct Sampler {
     pub(super) place: SharedU64,
     /// The frame of the team's member at that place; it numbers the barriers.
     pub(super) member: SharedRef<Frame>,
+    /// The instance that is passed over at the moment, if one is.
     pub(super) passed: Passed,
     random: SharedU64,
     /// How many entries are in use.
@@ -268,17 +269,11 @@ impl Sampler {
     /// Counts an instance at the thread's place, as `counts_at`. Lends what is left to the program
     /// if possible. The next event that is recorded takes it back.
     pub(super) fn counts_and_lends(&'static self, region: &'static Region) -> Passes {
-        let place = self.place.get();
         let record = self.lending.record_of(region);
-        if let Some(record) = record {
-            self.take_back_record(record);
-        }
-        if self.is_passing() || !self.counts_at(region, place) {
-            return Passes::No;
-        }
-        match record {
-            Some(record) => Passes::Lends(self.lends(record, region)),
-            None => Passes::Once,
+        match (self.counts_anew(region, record), record) {
+            (false, _) => Passes::No,
+            (true, Some(record)) => Passes::Lends(self.lends(record, region)),
+            (true, None) => Passes::Once,
         }
     }
 
@@ -290,12 +285,21 @@ impl Sampler {
         phase: PseudoRegion,
     ) -> Option<&'static Passing> {
         let record = self.lending.record_of(region)?;
-        self.take_back_record(record);
-        if self.is_passing() || !self.counts_at(region, self.place.get()) {
+        if !self.counts_anew(region, Some(record)) {
             return None;
         }
         self.passed.begin(region, phase);
         Some(self.lends(record, region))
+    }
+
+    /// Takes back what is lent in a region's record, and counts an instance at the thread's place, if
+    /// one is to be passed over there.
+    #[inline(always)]
+    fn counts_anew(&self, region: &'static Region, record: Option<usize>) -> bool {
+        if let Some(record) = record {
+            self.take_back_record(record);
+        }
+        !self.is_passing() && self.counts_at(region, self.place.get())
     }
 
     /// Lends what is left of a region's instances at the thread's place.

@@ -15,6 +15,73 @@ use crate::measure::sampler::Passes;
 use crate::measure::{coarse_times, state, thread};
 use profile::event::Event;
 
+/// Defines the functions, each with one that is called where measurement may be on. That one also gets
+/// the descriptor, the descriptor's region if that is known, and `slot`. It returns whether the other
+/// events of the instance are to be reported.
+macro_rules! begins {
+    ($($function:ident: $begin:ident($($argument:expr),+);)+) => {$(
+        /// Reports the begin of the construct. Returns whether its other events are to be reported. If
+        /// the instance is passed over, `slot` gets the record in which the program counts the next
+        /// instances without a call.
+        ///
+        /// # Safety
+        /// `descriptor` is null or points to a descriptor. `slot` is null or points to memory of
+        /// the calling thread.
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $function(
+            descriptor: *const OmpRegDescr,
+            slot: *mut *const Passing,
+        ) -> c_int {
+            if state::is_off() {
+                return 0;
+            }
+            // SAFETY: as the caller promises.
+            unsafe {
+                let region = descriptor.as_ref().and_then(OmpRegDescr::known_region);
+                c_int::from($begin($($argument),+, descriptor, region, slot))
+            }
+        }
+    )+};
+}
+
+begins! {
+    POMP_Atomic_enter_or_pass: begin_momentary(Event::AtomicEnter);
+    POMP_Flush_enter_or_pass: begin_momentary(Event::FlushEnter);
+    POMP_Critical_enter_or_pass: begin_with_others(Event::CriticalEnter, POMP_Critical_enter);
+    POMP_Master_begin_or_pass: begin_with_others(Event::MasterBegin, POMP_Master_begin);
+    POMP_Ordered_enter_or_pass: begin_with_others(Event::OrderedEnter, POMP_Ordered_enter);
+}
+
+/// A construct begins in which nothing else happens. Such an instance waits for a cache line at most,
+/// so there is no need to notice that it is long.
+///
+/// # Safety
+/// As for the functions that call it.
+#[inline(always)]
+unsafe fn begin_momentary(
+    of: Event,
+    descriptor: *const OmpRegDescr,
+    region: Option<&'static Region>,
+    slot: *mut *const Passing,
+) -> bool {
+    match pass_over_and_lend(region) {
+        Passes::Lends(record) if !slot.is_null() => {
+            // SAFETY: as the caller promises.
+            unsafe { slot.write(record) };
+            return false;
+        }
+        Passes::Lends(_) | Passes::Once => return false,
+        Passes::No if coarse_times::is_recorded(of, || region) => return true,
+        Passes::No => {}
+    }
+    if let (Event::AtomicEnter, Some(region)) = (of, region) {
+        begin_update(region);
+    }
+    // SAFETY: as the caller promises.
+    unsafe { event(descriptor, |thread, region| on_event(of, thread, region)) };
+    true
+}
+
 /// An update begins that is timed. The clock is read as early as possible.
 #[inline(always)]
 fn begin_update(region: &'static Region) {
@@ -23,93 +90,27 @@ fn begin_update(region: &'static Region) {
     }
 }
 
-/// Defines the functions that report the begin of a construct in which nothing else happens. They
-/// return 0 if the end of the instance need not be reported, and 1 otherwise. If the instance is
-/// passed over, `slot` gets the record in which the program counts the next instances without a
-/// call. Such an instance waits for a cache line at most, so there is no need to notice that it is
-/// long.
-macro_rules! begins_of_momentary {
-    ($($function:ident: $event:ident;)+) => {$(
-        /// Reports the begin of the construct. Returns whether its end is to be reported.
-        ///
-        /// # Safety
-        /// `descriptor` is null or points to a descriptor. `slot` is null or points to memory of
-        /// the calling thread.
-        #[unsafe(no_mangle)]
-        unsafe extern "C-unwind" fn $function(
-            descriptor: *const OmpRegDescr,
-            slot: *mut *const Passing,
-        ) -> c_int {
-            if state::is_off() {
-                return 0;
-            }
-            // SAFETY: as the caller promises.
-            let region = unsafe { descriptor.as_ref() }.and_then(OmpRegDescr::known_region);
-            match pass_over_and_lend(region) {
-                Passes::Lends(record) if !slot.is_null() => {
-                    // SAFETY: as the caller promises.
-                    unsafe { slot.write(record) };
-                    return 0;
-                }
-                Passes::Lends(_) | Passes::Once => return 0,
-                Passes::No if coarse_times::is_recorded(Event::$event, || region) => return 1,
-                Passes::No => {}
-            }
-            if let (Event::AtomicEnter, Some(region)) = (Event::$event, region) {
-                begin_update(region);
-            }
-            // SAFETY: as the caller promises.
-            unsafe {
-                event(descriptor, |thread, region| {
-                    on_event(Event::$event, thread, region);
-                });
-            }
-            1
-        }
-    )+};
-}
-
-begins_of_momentary! {
-    POMP_Atomic_enter_or_pass: AtomicEnter;
-    POMP_Flush_enter_or_pass: FlushEnter;
-}
-
-/// Defines the functions that report the begin of a construct in which others may begin. They return 0
-/// if the program goes on with the instance itself, in the record that `slot` gets, or if nothing is
-/// measured. They return 1 if all events of the instance are to be reported.
-macro_rules! begins_of_passable {
-    ($($function:ident, $begin:ident: $event:ident;)+) => {$(
-        /// Reports the begin of the construct. Returns whether its other events are to be reported.
-        ///
-        /// # Safety
-        /// `descriptor` is null or points to a descriptor. `slot` is null or points to memory of
-        /// the calling thread.
-        #[unsafe(no_mangle)]
-        unsafe extern "C-unwind" fn $function(
-            descriptor: *const OmpRegDescr,
-            slot: *mut *const Passing,
-        ) -> c_int {
-            if state::is_off() {
-                return 0;
-            }
-            if !slot.is_null() {
-                // SAFETY: as the caller promises.
-                let region = unsafe { descriptor.as_ref() }.and_then(OmpRegDescr::known_region);
-                if let Some(record) = begin_and_lend(Event::$event, region) {
-                    // SAFETY: as the caller promises.
-                    unsafe { slot.write(record) };
-                    return 0;
-                }
-            }
-            // SAFETY: as the caller promises.
-            unsafe { $begin(descriptor) };
-            1
-        }
-    )+};
-}
-
-begins_of_passable! {
-    POMP_Critical_enter_or_pass, POMP_Critical_enter: CriticalEnter;
-    POMP_Master_begin_or_pass, POMP_Master_begin: MasterBegin;
-    POMP_Ordered_enter_or_pass, POMP_Ordered_enter: OrderedEnter;
+/// A construct begins in which others may begin. `begin` is the function for programs that report all
+/// events of an instance.
+///
+/// # Safety
+/// As for the functions that call it.
+#[inline(always)]
+unsafe fn begin_with_others(
+    of: Event,
+    begin: unsafe extern "C-unwind" fn(*const OmpRegDescr),
+    descriptor: *const OmpRegDescr,
+    region: Option<&'static Region>,
+    slot: *mut *const Passing,
+) -> bool {
+    if !slot.is_null()
+        && let Some(record) = begin_and_lend(of, region)
+    {
+        // SAFETY: as the caller promises.
+        unsafe { slot.write(record) };
+        return false;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { begin(descriptor) };
+    true
 }

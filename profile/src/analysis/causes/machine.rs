@@ -366,7 +366,10 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
     let ready = scheduling(facts).map_or(0, |it| it.ready_ns);
     match kind {
         Kind::Oversubscription => (
-            format!("{threads} shared {processors}, and had one {had} of the time"),
+            format!(
+                "{}, and had one {had} of the time",
+                shared(facts, facts.overheads.threads)
+            ),
             fewer_threads(facts),
         ),
         Kind::Affinity => (

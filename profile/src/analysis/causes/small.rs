@@ -179,10 +179,10 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     let (first, _) = small.first()?;
     let pair_cost = facts.profile.run.pair_cost_ps as f64 / 1000.0;
     let stay_regions = kind == Kind::SmallRegions && small.len() > 1;
-    let is_crowded = kind == Kind::Oversubscription;
     let are_nested = small.iter().any(|(region, _)| region.is_nested);
+    let are_teams_too_large = kind == Kind::Oversubscription && !are_nested;
     // With fewer threads, the processors still have the same work to do.
-    let most = match is_crowded && !are_nested {
+    let most = match are_teams_too_large {
         true => f64::from(facts.profile.run.processors),
         false => f64::INFINITY,
     };
@@ -217,7 +217,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     let breaks_even = each(paid * members / (members - 1.0));
     let regions = small.iter().map(|(region, _)| region.region).collect();
     let place = facts.in_all(regions, "small regions");
-    let shared = match is_crowded && !are_nested {
+    let shared = match are_teams_too_large {
         true => machine::shared(facts, first.members) + ": ",
         false => String::new(),
     };
@@ -228,8 +228,8 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         time(each(paid)),
     );
     let remedy = match kind {
-        _ if is_crowded && are_nested => machine::NESTED.to_owned(),
-        _ if is_crowded => machine::fewer_threads(facts),
+        _ if are_teams_too_large => machine::fewer_threads(facts),
+        Kind::Oversubscription => machine::NESTED.to_owned(),
         _ if 2 * each(useful) <= breaks_even => format!(
             "{ONE_REGION}, or keep it serial with an if clause where it has less than about {} of \
              work.",

@@ -165,9 +165,9 @@ fn cause(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: Spin, looks: &[Entry]
     )
 }
 
-/// The time for which a thread gives its processor away between two reads, as with `sched_yield`, in
-/// nanoseconds: the program's system time, if that is more than all known waits could take. 0 if there
-/// is no such time, or if it is too much for reads in a tight loop.
+/// The time that a thread spends between two reads to yield its processor, as with `sched_yield`, in
+/// nanoseconds: the program's system time divided by the number of reads. 0 if the known losses are more
+/// than half of the system time, which may be theirs, or if it is too much for reads in a tight loop.
 fn yielding_each(facts: &Facts<'_, '_>, reads: &[Entry]) -> f64 {
     let is_read = |region| reads.iter().any(|entry| entry.region == region);
     let nodes = facts.tree.nodes.iter();
@@ -176,17 +176,17 @@ fn yielding_each(facts: &Facts<'_, '_>, reads: &[Entry]) -> f64 {
         .flat_map(TreeNode::rows);
     let looks: u64 = rows.map(|row| row.row.main.count).sum();
     let system = facts.profile.run.system_ns;
-    let waits = facts.overheads.whole_sum.overhead.ns;
+    let lost = facts.overheads.whole_sum.overhead.ns;
     let each = system as f64 / looks.max(1) as f64;
-    match waits <= system / 2 && each <= TIGHT {
+    match lost <= system / 2 && each <= TIGHT {
         true => each,
         false => 0.0,
     }
 }
 
 /// For each region of a block, the time that threads spun in it. Only threads are counted that
-/// spun for at least the part `least` of their own time in the block. Each look is followed by
-/// `yielding` nanoseconds without a processor of its own.
+/// spun for at least the part `least` of their own time in the block. After each look a thread yields
+/// its processor, which takes `yielding` nanoseconds.
 fn spins(
     facts: &Facts<'_, '_>,
     looks: &[Entry],

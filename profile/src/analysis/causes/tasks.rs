@@ -1,14 +1,14 @@
 //! Tasks that do less work than creating them and handing them out costs, and tasks that are so many
 //! that the thread that creates them keeps them all.
 
-use super::ledger::Ledger;
-use super::waits::encloses;
+use super::ledger::{Entry, Ledger};
+use super::waits::{encloses, is_mostly, times};
 use super::{Cause, Facts, Kind, Place, mentions};
 use crate::analysis::remedy::tasks_while_waiting;
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::model::Region;
-use crate::region_kind::{PseudoRegion, RegionKind};
+use crate::region_kind::RegionKind;
 
 /// How tasks of a construct become larger.
 fn larger_tasks(region: &Region) -> &'static str {
@@ -42,14 +42,8 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
             || entry.is_of(&[RegionKind::Taskwait])
             || waits_for_tasks(entry.region, entry.cost.quantity)
     });
-    let mut regions: Vec<usize> = small.iter().map(|grain| grain.region).collect();
-    regions.extend(taken.iter().map(|entry| entry.region));
-    let mut seen = vec![false; facts.profile.regions.len()];
-    regions.retain(|&region| !std::mem::replace(&mut seen[region], true));
-    let place = Place {
-        words: format!("in the tasks of {}", facts.the(worst.region)),
-        regions,
-    };
+    let creations = small.iter().map(|grain| grain.region);
+    let place = place(facts, worst.region, creations, &taken);
     let tasks: u64 = small.iter().map(|grain| grain.tasks).sum();
     let mut what = format!(
         "{} worked for only {} each, and took {} each to create",
@@ -81,26 +75,27 @@ const HANDED_OUT: u64 = 64;
 /// others wait for it at the end of a `single`. GCC's runtime executes tasks at once that are too many.
 pub(super) fn kept(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let regions = facts.profile.regions.iter().enumerate();
-    let loops: Vec<usize> = regions
+    regions
         .filter(|(_, region)| region.kind == RegionKind::Taskloop)
-        .map(|(index, _)| index)
-        .collect();
-    let loops = loops.into_iter();
-    loops
-        .filter_map(|taskloop| kept_of(facts, ledger, taskloop))
+        .filter_map(|(taskloop, _)| {
+            let kept = tasks_kept(facts, taskloop)?;
+            cause_of_kept(facts, ledger, taskloop, kept)
+        })
         .collect()
 }
 
-fn kept_of(facts: &Facts<'_, '_>, ledger: &mut Ledger, taskloop: usize) -> Option<Cause> {
+/// The tasks of a taskloop.
+struct Kept {
+    /// How many were executed.
+    tasks: u64,
+    /// How many of them the thread executed that came to the taskloop.
+    kept: u64,
+}
+
+/// The tasks of a taskloop if they are too many to be handed out and its thread keeps them.
+fn tasks_kept(facts: &Facts<'_, '_>, taskloop: usize) -> Option<Kept> {
     let nodes = &facts.tree.nodes;
     let region = &facts.profile.regions[taskloop];
-    let times = |node: &TreeNode<'_>| -> u64 { node.rows().map(|it| it.row.main.count).sum() };
-    let spent = |region: usize, part: PseudoRegion| -> u64 {
-        let its = nodes.iter().filter(|node| node.region == region);
-        its.flat_map(TreeNode::rows)
-            .map(|it| it.row.span(part).ns)
-            .sum()
-    };
     let its = |node: &&TreeNode<'_>| {
         let execution = &facts.profile.regions[node.region];
         execution.kind.is_task_execution() && execution.is_of_construct(region)
@@ -109,47 +104,60 @@ fn kept_of(facts: &Facts<'_, '_>, ledger: &mut Ledger, taskloop: usize) -> Optio
         let parent = node.parent.map(|parent| nodes[parent].region);
         parent == Some(taskloop)
     };
-    let executed: u64 = nodes.iter().filter(its).map(times).sum();
-    let inside: u64 = nodes.iter().filter(its).filter(is_inside).map(times).sum();
+    let tasks: u64 = nodes.iter().filter(its).map(times).sum();
+    let kept: u64 = nodes.iter().filter(its).filter(is_inside).map(times).sum();
     let loops = nodes.iter().filter(|node| node.region == taskloop);
     let loops: u64 = loops.map(times).sum();
-    let many = HANDED_OUT * facts.overheads.threads * loops;
-    if loops == 0 || executed <= many || (inside as f64) < KEEPS * executed as f64 {
-        return None;
-    }
-    // The single must be little more than the taskloop.
-    let is_around = |single: usize| {
-        encloses(facts, single, taskloop)
-            && spent(taskloop, PseudoRegion::Main) > spent(single, PseudoRegion::Body) / 2
+    let handed_out = HANDED_OUT * facts.overheads.threads * loops;
+    let is_kept = loops > 0 && tasks > handed_out && kept as f64 >= KEEPS * tasks as f64;
+    is_kept.then_some(Kept { tasks, kept })
+}
+
+fn cause_of_kept(
+    facts: &Facts<'_, '_>,
+    ledger: &mut Ledger,
+    taskloop: usize,
+    Kept { tasks, kept }: Kept,
+) -> Option<Cause> {
+    let is_wait_for_it = |entry: &Entry| {
+        entry.is_wait()
+            && entry.is_of(&[RegionKind::Single])
+            && encloses(facts, entry.region, taskloop)
+            && is_mostly(facts, entry.region, taskloop)
     };
-    let is_waited_for = ledger.open().any(|entry| {
-        entry.is_wait() && entry.is_of(&[RegionKind::Single]) && is_around(entry.region)
-    });
-    let taken = ledger.take(|entry| {
-        let is_single = entry.is_wait() && entry.is_of(&[RegionKind::Single]);
-        is_waited_for && (entry.region == taskloop || is_single && is_around(entry.region))
-    });
-    if taken.is_empty() {
+    if !ledger.open().any(is_wait_for_it) {
         return None;
     }
-    let mut regions = vec![taskloop];
-    regions.extend(taken.iter().map(|entry| entry.region));
-    regions.dedup();
-    let place = Place {
-        words: format!("in the tasks of {}", facts.the(taskloop)),
-        regions,
+    let taken = ledger.take(|entry| entry.region == taskloop || is_wait_for_it(entry));
+    let all = match kept == tasks {
+        true => "all",
+        false => "nearly all",
     };
     let what = format!(
-        "the thread that came to it executed {} of {} itself, while others waited: the runtime does so \
+        "the thread that came to it executed {all} of {} itself, while others waited: the runtime does so \
          where there are very many",
-        if inside == executed {
-            "all"
-        } else {
-            "nearly all"
-        },
-        count(executed, "task"),
+        count(tasks, "task"),
     );
+    let place = place(facts, taskloop, std::iter::once(taskloop), &taken);
     let cause = facts.cause(Kind::SmallTasks, place, &taken);
-    let cause = cause.showing(&[("tasks", executed), ("kept", inside)]);
-    Some(cause.saying(what, larger_tasks(region)))
+    let cause = cause.showing(&[("tasks", tasks), ("kept", kept)]);
+    Some(cause.saying(what, larger_tasks(&facts.profile.regions[taskloop])))
+}
+
+/// The place of a cause: the tasks of a construct, with the regions that create them and those of the
+/// losses, each once.
+fn place(
+    facts: &Facts<'_, '_>,
+    creation: usize,
+    creations: impl Iterator<Item = usize>,
+    losses: &[Entry],
+) -> Place {
+    let losses = losses.iter().map(|entry| entry.region);
+    let mut regions: Vec<usize> = creations.chain(losses).collect();
+    let mut seen = vec![false; facts.profile.regions.len()];
+    regions.retain(|&region| !std::mem::replace(&mut seen[region], true));
+    Place {
+        words: format!("in the tasks of {}", facts.the(creation)),
+        regions,
+    }
 }

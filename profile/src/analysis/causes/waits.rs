@@ -133,7 +133,6 @@ fn waits_for_one_task(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
     let binding = facts.binding_regions();
     let nodes = &facts.tree.nodes;
     let around = |node: &TreeNode<'_>| node.parent.map(|parent| &nodes[parent]);
-    let times = |node: &TreeNode<'_>| -> u64 { node.rows().map(|it| it.row.main.count).sum() };
     let is_wait = |wait: usize| {
         facts.profile.regions[wait].kind == RegionKind::Taskwait && binding[wait] == binding[region]
     };
@@ -157,6 +156,12 @@ fn waits_for_one_task(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
 
 /// Whether the thread in a `single` spends most of its time in a `taskwait` for one task at a time.
 fn mostly_waits_for_one_task(facts: &Facts<'_, '_>, single: usize) -> bool {
+    let wait = waits_for_one_task(facts, single).filter(|&wait| encloses(facts, single, wait));
+    wait.is_some_and(|wait| is_mostly(facts, single, wait))
+}
+
+/// Whether the thread in a `single` spends most of its time in another construct.
+pub(super) fn is_mostly(facts: &Facts<'_, '_>, single: usize, other: usize) -> bool {
     let spent = |region: usize, part: PseudoRegion| -> u64 {
         let nodes = facts.tree.nodes.iter();
         let its = nodes.filter(|node| node.region == region);
@@ -164,8 +169,12 @@ fn mostly_waits_for_one_task(facts: &Facts<'_, '_>, single: usize) -> bool {
             .map(|it| it.row.span(part).ns)
             .sum()
     };
-    let wait = waits_for_one_task(facts, single).filter(|&wait| encloses(facts, single, wait));
-    wait.is_some_and(|wait| spent(wait, PseudoRegion::Main) > spent(single, PseudoRegion::Body) / 2)
+    spent(other, PseudoRegion::Main) > spent(single, PseudoRegion::Body) / 2
+}
+
+/// How often a node was executed, by all threads.
+pub(super) fn times(node: &TreeNode<'_>) -> u64 {
+    node.rows().map(|it| it.row.main.count).sum()
 }
 
 /// The advice for a wait because of too few tasks.
