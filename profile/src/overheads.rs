@@ -15,11 +15,11 @@ pub use crate::region_kind::{BARRIER, Category, Charge, Cost};
 use crate::region_kind::{KINDS, RegionKind};
 
 /// The part of the cost of event pairs that lies within the measured time, in the unit of the
-/// cost. It is three quarters. This was measured on a contended `atomic`: its loss minus this
+/// cost. It is two thirds. This was measured on a contended `atomic`: its loss minus this
 /// part equalled the time that a reduction saved.
 #[must_use]
 pub fn within_measured_time(pair_cost: u128) -> u128 {
-    pair_cost * 3 / 4
+    pair_cost * 2 / 3
 }
 
 /// The costs of constructs of one kind.

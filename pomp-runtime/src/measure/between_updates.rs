@@ -5,11 +5,12 @@
 //! other work meanwhile, but not across a read of the clock. So the library does not take the time of
 //! timed updates for that of the others. It knows how long the updates that it passes over and the
 //! work between them took together. Now and then it times two updates in a row, and so the work
-//! between these. What is left is the time of the updates.
+//! between these. What is left, without what passing over an update takes, is the time of the
+//! updates.
 
 use profile::region_kind::RegionKind;
 
-use super::cost::ticks_of_empty_instance;
+use super::cost::{ticks_of_empty_instance, ticks_of_passing};
 use super::records::{Node, Region};
 use super::sample::Updates;
 use super::thread::Thread;
@@ -76,6 +77,7 @@ impl Updates {
         // There is one more piece of work in an interval than there are updates.
         let pieces = passed + self.intervals.count.get() as f64;
         let whole = self.intervals.ticks.get() as f64;
-        Some((whole - pieces * work) / passed.max(1.0))
+        let is_lent = node.region().is_some_and(Region::is_lent);
+        Some((whole - pieces * work) / passed.max(1.0) - ticks_of_passing(is_lent))
     }
 }

@@ -9,14 +9,13 @@ use profile::descriptor::Descriptor;
 use profile::region_kind::PseudoRegion;
 
 use super::clock::{self, Scale};
-use super::coarse_clock;
 use super::errno;
 use super::lending::Passing;
 use super::own_time;
-use super::records::Region;
 use super::records::region;
+use super::records::{CoarseTimes, Region};
 use super::sampler::Passes;
-use super::shared::SharedRef;
+use super::shared::{SharedRef, leak};
 use super::state;
 use super::thread::{self, Thread};
 use profile::event::Event;
@@ -37,54 +36,82 @@ pub(crate) fn of_pair(scale: Scale) -> u64 {
     scale.to_ns((ticks + extra * PAIRS) * 1000) / PAIRS
 }
 
-/// Instances that were not timed by the clock itself.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct UntimedInstances {
-    /// Passed over; begin and end were reported.
-    pub(crate) pairs: u64,
-    /// Passed over by the program, which counted them.
-    pub(crate) counted: u64,
-    /// Passed over by the program, which counted them and noted where it was.
-    pub(crate) noted: u64,
-    /// Timed by the coarse clock.
-    pub(crate) coarse: u64,
+/// A way not to time instances by the clock itself, with what [`PAIRS`] of them cost.
+struct Way {
+    ticks: AtomicU64,
+    find: fn() -> Option<u64>,
 }
 
-/// As `of_pair`, of such an instance, in the mean over all of them. What can't be found out counts
-/// as 0.
-pub(crate) fn of_untimed_pair(scale: Scale, untimed: UntimedInstances) -> u64 {
-    static PAIRS_TICKS: OnceLock<Option<u64>> = OnceLock::new();
-    static COUNTED_TICKS: OnceLock<Option<u64>> = OnceLock::new();
-    static NOTED_TICKS: OnceLock<Option<u64>> = OnceLock::new();
-    static COARSE_TICKS: OnceLock<Option<u64>> = OnceLock::new();
-    let ps = |number: u64, known: &OnceLock<Option<u64>>, find: fn() -> Option<u64>| {
+/// Pairs of calls pass over something.
+static CALLS: Way = Way::new(|| {
+    ticks_of_passed(
+        |thread, region, _| probe(Event::FlushEnter, thread, region),
+        |thread, region, _| {
+            probe(Event::FlushExit, thread, region);
+        },
+    )
+});
+/// The program passes over instances and counts them.
+static COUNTED: Way = Way::new(|| ticks_of_passed(|_, _, record| record.counts(), |_, _, _| ()));
+/// The same, and it notes the phase that it is in, as in a `critical`.
+static NOTED: Way = Way::new(ticks_of_noted);
+/// Pairs of events take no more than a look at the coarse clock.
+static COARSE: Way = Way::new(ticks_of_coarse_pairs);
+
+impl Way {
+    const fn new(find: fn() -> Option<u64>) -> Self {
+        Self {
+            ticks: AtomicU64::new(0),
+            find,
+        }
+    }
+
+    fn ticks(&self) -> u64 {
+        found_once(&self.ticks, || (self.find)().unwrap_or(0))
+    }
+}
+
+/// What passing over an atomic update adds to its time, in ticks. `is_lent`: the program counts it.
+pub(super) fn ticks_of_passing(is_lent: bool) -> f64 {
+    let way = if is_lent { &COUNTED } else { &CALLS };
+    way.ticks() as f64 / PAIRS as f64
+}
+
+/// Instances that were not timed by the clock itself, by what they cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Untimed {
+    /// Pairs of calls that passed over something.
+    pub(crate) calls: u64,
+    /// Instances that the program passed over and counted.
+    pub(crate) counted: u64,
+    /// Instances that the program passed over and counted, and in which it noted where it was.
+    pub(crate) noted: u64,
+    /// Pairs of events that were timed by the coarse clock.
+    pub(crate) coarse: u64,
+    /// The pairs of events in all of them, as a profile counts pairs.
+    pub(crate) pairs: u64,
+}
+
+/// As `of_pair`, of a pair of events that was not timed, in the mean over all of them. What can't be
+/// found out counts as 0.
+pub(crate) fn of_untimed_pair(scale: Scale, untimed: Untimed) -> u64 {
+    let ps = |number: u64, way: &Way| {
         // Nobody needs the cost of what there was not.
         let ticks = match number {
             0 => 0,
-            _ => known.get_or_init(find).unwrap_or(0),
+            _ => way.ticks(),
         };
         u128::from(scale.to_ns(ticks * 1000) / PAIRS) * u128::from(number)
     };
-    let UntimedInstances {
-        pairs,
+    let Untimed {
+        calls,
         counted,
         noted,
         coarse,
+        pairs,
     } = untimed;
-    let sum = ps(pairs, &PAIRS_TICKS, || {
-        ticks_of_passed(
-            |thread, region, _| probe(Event::FlushEnter, thread, region),
-            |thread, region, _| {
-                probe(Event::FlushExit, thread, region);
-            },
-        )
-    }) + ps(counted, &COUNTED_TICKS, || {
-        ticks_of_passed(|_, _, record| record.counts(), |_, _, _| ())
-    }) + ps(noted, &NOTED_TICKS, ticks_of_noted)
-        + ps(coarse, &COARSE_TICKS, || {
-            ticks_of_pairs_by(coarse_clock::now)
-        });
-    u64::try_from(sum / u128::from((pairs + counted + noted + coarse).max(1))).unwrap_or(u64::MAX)
+    let sum = ps(calls, &CALLS) + ps(counted, &COUNTED) + ps(noted, &NOTED) + ps(coarse, &COARSE);
+    u64::try_from(sum / u128::from(pairs.max(1))).unwrap_or(u64::MAX)
 }
 
 /// As `of_pair`, in ticks.
@@ -139,7 +166,7 @@ pub(super) fn ticks_of_updates(number: u64) -> u64 {
 /// A cost in ticks, at least 1, which is found at the first use and kept in `known`. No thread
 /// waits: of threads that ask at the same time each looks for the cost, and all get that of the
 /// first.
-pub(super) fn found_once(known: &AtomicU64, find: fn() -> u64) -> u64 {
+pub(super) fn found_once(known: &AtomicU64, find: impl FnOnce() -> u64) -> u64 {
     match known.load(Ordering::Relaxed) {
         0 => {
             let ticks = errno::keep(find).max(1);
@@ -183,17 +210,61 @@ fn least_sum(time: impl Fn(u64) -> u64) -> u64 {
     attempts.min().unwrap_or(0)
 }
 
+/// The cost of pairs of events that are timed, in ticks.
 fn ticks_of_pairs() -> Option<u64> {
-    ticks_of_pairs_by(clock::now)
-}
-
-/// The cost of pairs of events whose times are taken from this clock, in ticks.
-fn ticks_of_pairs_by(now: impl Fn() -> u64 + Copy) -> Option<u64> {
     let (thread, region) = calibrated()?;
     Some(least(|| {
-        thread.on_event(Event::FlushEnter, region, now);
-        thread.on_event(Event::FlushExit, region, now);
+        record_begin(thread, region);
+        record_end(thread, region);
     }))
+}
+
+/// Records an event, with all that an entry point does for it.
+#[inline(always)]
+fn record(event: Event, thread: &'static Thread, region: &'static Region) {
+    look_for_thread();
+    let begin = thread.own_time.begin();
+    thread.enter(|thread| thread.on_event(event, region, clock::now));
+    thread.own_time.end(begin);
+}
+
+#[inline(never)]
+fn record_begin(thread: &'static Thread, region: &'static Region) {
+    record(Event::FlushEnter, thread, region);
+}
+
+#[inline(never)]
+fn record_end(thread: &'static Thread, region: &'static Region) {
+    record(Event::FlushExit, thread, region);
+}
+
+/// The cost of pairs of events that take no more than a look at the coarse clock, in ticks.
+fn ticks_of_coarse_pairs() -> Option<u64> {
+    // They happen in a construct.
+    let (thread, around) = calibrated()?;
+    record_begin(thread, around);
+    let (_, region) = calibrated()?;
+    let (_, node) = thread.next_frame(region)?;
+    node.set_coarse_times(leak(CoarseTimes::default())?);
+    region.set_coarse_times();
+    let mut done = true;
+    let ticks = least(|| {
+        done &= open_coarse(thread, region) && close_coarse(thread, region);
+    });
+    done.then_some(ticks)
+}
+
+/// A pair of events as an entry point has it that looks at the coarse clock.
+#[inline(never)]
+fn open_coarse(thread: &'static Thread, region: &'static Region) -> bool {
+    look_for_thread();
+    region.has_coarse_times() && thread.opens_at_once(region)
+}
+
+#[inline(never)]
+fn close_coarse(thread: &'static Thread, region: &'static Region) -> bool {
+    look_for_thread();
+    region.has_coarse_times() && thread.closes_at_once(region)
 }
 
 /// The cost of an event in ticks, in a loop of nothing but events, together with the reads of the
@@ -251,7 +322,7 @@ fn ticks_of_passed(
     (passed == all).then(|| probed.saturating_sub(plain))
 }
 
-/// The same, of an instance that the program counts, in which it notes its phase as in a `critical`.
+/// The same, of an instance in which the program notes its phase.
 fn ticks_of_noted() -> Option<u64> {
     ticks_of_passed(
         |_, _, record| {
@@ -284,18 +355,20 @@ mod tests {
     #[test]
     fn a_pair_costs_something() {
         assert!(of_pair(Scale::one()) > 0);
-        let one = |[pairs, counted, noted, coarse]: [u64; 4]| {
-            let untimed = UntimedInstances {
-                pairs,
+        let one = |[calls, counted, noted, coarse]: [u64; 4]| {
+            let untimed = Untimed {
+                calls,
                 counted,
                 noted,
                 coarse,
+                pairs: 1,
             };
             of_untimed_pair(Scale::one(), untimed)
         };
         let kinds = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]];
         let costs = kinds.map(one);
-        assert!(costs.iter().all(|cost| *cost > 0), "{costs:?}");
+        // Ten stand for nothing that was found.
+        assert!(costs.iter().all(|cost| *cost > 10), "{costs:?}");
         assert_eq!(one([0; 4]), 0);
     }
 }

@@ -14,7 +14,7 @@ use crate::measure::records::Node;
 pub(super) const NINETY_FIVE: f64 = 1.96;
 
 /// The possible error of the cost of timing that is left out, as a part of that cost. Timing adds
-/// between half and all of the cost of a pair of events; three quarters are left out.
+/// between four ninths and eight ninths of the cost of a pair of events; two thirds are left out.
 const TIMING_ERROR: f64 = 1.0 / 3.0;
 
 /// Whether the cost of timing is left out of the time of instances that are passed over.

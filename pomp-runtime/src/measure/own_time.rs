@@ -10,14 +10,17 @@ use super::shared::SharedU64;
 const EACH: u64 = 64;
 /// So many events at least have to be timed before their mean is used.
 const ENOUGH: u64 = 32;
-/// An event that takes longer than this many times the mean was interrupted.
-const INTERRUPTED: u64 = 16;
+/// An event that takes longer than this many times the shortest one was interrupted, or something
+/// was calibrated in it.
+const INTERRUPTED: u64 = 64;
 
 /// The events of one thread that were timed.
 #[derive(Debug)]
 pub(crate) struct OwnTime {
     /// How many events come before the next one that is timed.
     left: SharedU64,
+    /// The ticks of the shortest; 0 before the first.
+    least: SharedU64,
     events: SharedU64,
     ticks: SharedU64,
 }
@@ -26,6 +29,7 @@ impl OwnTime {
     pub(super) const fn new() -> Self {
         Self {
             left: SharedU64::new(EACH),
+            least: SharedU64::new(0),
             events: SharedU64::new(0),
             ticks: SharedU64::new(0),
         }
@@ -61,12 +65,14 @@ impl OwnTime {
     #[inline(never)]
     fn add(&self, begin: u64) {
         let ticks = clock::now().wrapping_sub(begin);
-        let events = self.events.get();
-        let is_interrupted =
-            events >= ENOUGH && ticks > INTERRUPTED * (self.ticks.get() / events).max(1);
-        if !is_interrupted {
-            self.events.set(events + 1);
+        let least = self.least.get();
+        // With the first one there is nothing to compare.
+        if ticks <= INTERRUPTED * least {
+            self.events.add(1);
             self.ticks.add(ticks);
+        }
+        if least == 0 || ticks < least {
+            self.least.set(ticks.max(1));
         }
     }
 

@@ -1,12 +1,14 @@
 //! Estimates the time of instances that were passed over from the instances that were timed. The
 //! estimate is bounded by the time around them that is left.
 
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::snapshot::Snapshot;
 use crate::measure::calls::hash::Map;
-use crate::measure::records::Node;
+use crate::measure::clock::Scale;
+use crate::measure::cost::Untimed;
 use crate::measure::records::node::{Origin, pseudo_region};
+use crate::measure::records::{Node, Region};
 use crate::measure::thread::Thread;
 
 pub(super) const MAIN: usize = PseudoRegion::Main as usize;
@@ -30,6 +32,53 @@ impl Snapshot {
             let additions = self.additions.entry(index).or_default();
             for part in node.parts_of_each() {
                 additions[part as usize].count += passed;
+            }
+        }
+    }
+
+    /// What was not timed by the clock itself.
+    pub(crate) fn untimed(&self) -> Untimed {
+        let mut untimed = Untimed::default();
+        for index in self.samples.keys().chain(&self.coarse).copied() {
+            let node = self.nodes[index];
+            let pairs = self.untimed_pairs(index);
+            untimed.pairs += pairs;
+            let region = node.region();
+            let each = node.parts().len().div_ceil(2) as u64;
+            let instances = pairs / each;
+            match region.map(|region| region.kind) {
+                _ if node.coarse_times().is_some() => untimed.coarse += pairs,
+                Some(kind) if region.is_some_and(Region::is_lent) => match kind.is_momentary() {
+                    true => untimed.counted += instances,
+                    false => untimed.noted += instances,
+                },
+                // Setting it is a call, and unsetting it is one.
+                Some(RegionKind::Lock) => untimed.calls += instances,
+                _ => untimed.calls += pairs,
+            }
+        }
+        untimed
+    }
+
+    /// The pairs of events of a node that were not timed by the clock itself, as
+    /// `Row::passed_pairs` counts them.
+    fn untimed_pairs(&self, index: usize) -> u64 {
+        const PAIRS: [PseudoRegion; 3] =
+            [PseudoRegion::Main, PseudoRegion::Body, PseudoRegion::Ibarr];
+        let totals = self.totals(index);
+        let rest = self.samples.get(&index).copied();
+        match (
+            self.nodes[index].place(),
+            self.estimate(index, Scale::one()),
+        ) {
+            // The begin of a team and its end are events of the thread that forked.
+            (Origin::Member(_), _) => 2 * rest.unwrap_or(0),
+            (_, None) => 0,
+            (_, Some(estimate)) => {
+                let all: u64 = PAIRS.iter().map(|part| totals[*part as usize].count).sum();
+                let instances = totals[MAIN].count.max(1);
+                let untimed = instances.saturating_sub(estimate.timed);
+                (u128::from(all) * u128::from(untimed) / u128::from(instances)) as u64
             }
         }
     }

@@ -13,7 +13,6 @@ use profile::region_kind::PseudoRegion;
 use crate::measure::calls::hash::Map;
 use crate::measure::calls::totals::{Recorded, Total, Totals};
 use crate::measure::clock::Scale;
-use crate::measure::cost::UntimedInstances;
 use crate::measure::open_frames::open_frames;
 use crate::measure::records::Frame;
 use crate::measure::records::Node;
@@ -368,32 +367,6 @@ impl Snapshot {
             count: node.chunk_requests.count.get(),
             ns: scale.to_ns(node.ticks_of_chunk_requests(body)),
         }
-    }
-
-    /// How many instances were not timed by the clock itself, by what they cost.
-    pub(crate) fn untimed_instances(&self) -> UntimedInstances {
-        let mut untimed = UntimedInstances::default();
-        for index in self.samples.keys().copied() {
-            let Some(sample) = self.nodes[index].sample() else {
-                continue;
-            };
-            let passed = self.totals(index)[MAIN]
-                .count
-                .saturating_sub(sample.timed());
-            let kind = |region: &Region| region.is_lent().then_some(region.kind);
-            match self.nodes[index].region().and_then(kind) {
-                Some(kind) if kind.is_momentary() => untimed.counted += passed,
-                Some(_) => untimed.noted += passed,
-                None => untimed.pairs += passed,
-            }
-        }
-        for index in self.coarse.iter().copied() {
-            let others = self.nodes[index]
-                .coarse_times()
-                .map_or(0, |of| of.others().count);
-            untimed.coarse += self.totals(index)[MAIN].count.saturating_sub(others);
-        }
-        untimed
     }
 
     /// The nodes of which only some instances were timed by the clock itself.

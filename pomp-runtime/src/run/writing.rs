@@ -224,8 +224,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     profile.run.formulas = start.config.formulas.clone();
     profile.run.pair_cost_ps = cost::of_pair(ending.scale);
     if snapshot.sampled().next().is_some() {
-        profile.run.passed_pair_cost_ps =
-            cost::of_untimed_pair(ending.scale, snapshot.untimed_instances());
+        profile.run.passed_pair_cost_ps = cost::of_untimed_pair(ending.scale, snapshot.untimed());
     }
     Some(profile)
 }

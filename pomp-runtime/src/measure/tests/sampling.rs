@@ -3,7 +3,7 @@
 use profile::model::Row;
 
 use super::*;
-use crate::measure::cost::{ticks_of_empty_instance, ticks_of_updates};
+use crate::measure::cost::{ticks_of_empty_instance, ticks_of_passing, ticks_of_updates};
 use crate::measure::estimate;
 use crate::measure::records::region::tests::updating;
 use crate::measure::sampling;
@@ -114,18 +114,20 @@ fn the_time_of_updates_that_are_passed_over_is_what_the_work_between_them_leaves
     const ALL: u64 = 10 * MANY as u64;
     let t = sampled_thread();
     let atomic = region("atomic", 1);
+    let passing = ticks_of_passing(false).round() as u64;
     let mut at = 10;
     for _ in 0..ALL {
         let is_passed =
             t.knows_place_for(|| Some(atomic)) && t.passes_over(AtomicEnter, || Some(atomic));
         if is_passed {
             t.passes_over(AtomicExit, || Some(atomic));
-            at += PASSED;
+            at += PASSED + passing;
         } else {
             t.end_work_between_updates(atomic, || at + ticks_of_empty_instance());
             t.enter(|t| t.on(AtomicEnter, atomic, at));
             at += TIMED;
             t.enter(|t| t.on(AtomicExit, atomic, at));
+            at += sampling::cost_of_pair();
             t.begin_work_between_updates(|| at);
         }
         at += WORK;
