@@ -224,18 +224,26 @@ fn a_flush_in_a_loop_is_a_wait_for_another_thread() {
 
 #[test]
 fn an_atomic_read_in_a_loop_of_nothing_else_is_one_as_well() {
-    let reads = |count, directive: &str| {
-        let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, 1)])];
+    let reads = |count, seconds, directive: &str| {
+        let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, seconds)])];
         let mut profile = team(&[Kind::Atomic], nodes);
         profile.regions[1].directive = Some(directive.to_owned());
         found(&profile)
     };
     let spinning = [(CauseKind::Spinning, Some(1), 30)];
-    assert_eq!(reads(60_000_000_000, "omp atomic read"), spinning);
-    assert_eq!(reads(60_000_000_000, "OMP ATOMIC SEQ_CST, READ"), spinning);
-    assert_eq!(reads(60_000_000_000, "omp atomic update"), []);
+    assert_eq!(reads(60_000_000_000, 1, "omp atomic read"), spinning);
+    assert_eq!(
+        reads(60_000_000_000, 1, "OMP ATOMIC SEQ_CST, READ"),
+        spinning
+    );
+    assert_eq!(reads(60_000_000_000, 1, "omp atomic update"), []);
     // 8 ns between two reads are more than a look takes.
-    assert_eq!(reads(10_000_000_000, "omp atomic read"), []);
+    assert_eq!(reads(10_000_000_000, 1, "omp atomic read"), []);
+    // Reads with a fence, which take 17 ns each, in nearly half of the thread's time.
+    let with_fence = reads(2_000_000_000, 34, "omp atomic read acquire");
+    assert_eq!(with_fence[0].0, CauseKind::Spinning);
+    let seldom = reads(1_000_000_000, 17, "omp atomic read acquire");
+    assert!(seldom.iter().all(|(kind, ..)| *kind != CauseKind::Spinning));
 }
 
 /// A thread that yields between two reads spends system time, which nothing else explains.

@@ -110,6 +110,7 @@ fn who_came_late_is_told_from_who_had_more_to_do() {
     assert!(more.what.contains("thread 0->0 worked"), "{}", more.what);
     let turns = what([[40, 40], [40, 40]]);
     assert!(turns.what.contains("turns"), "{}", turns.what);
+    assert!(turns.remedy.contains("nowait"), "{}", turns.remedy);
 }
 
 #[test]

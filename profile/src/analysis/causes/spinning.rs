@@ -213,7 +213,7 @@ fn spins(
             let measuring_ps = facts.profile.run.measuring_ps(row.row, node.kind);
             let yielded = (looks.count as f64 * yielding) as u64;
             let between = time_between(&looks, measuring_ps).max(yielded).min(*own);
-            if (between as f64) < least * *own as f64 {
+            if ((looks.ns + between) as f64) < least * (looks.ns + *own) as f64 {
                 continue;
             }
             let spin = spins.entry(block.region).or_default();

@@ -227,6 +227,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
         let what = uneven(facts, &spread, is_loop);
         let remedy = match (spread.shape, is_loop) {
+            (Shape::Turns, _) if region.kind == RegionKind::Loop => LOOP_TURNS,
             (Shape::Turns, _) => TURNS,
             (Shape::Late, _) => LATE,
             (_, true) => for_loop(of_loop),
@@ -302,6 +303,11 @@ const LATE: &str = "See what it does before: share that out, let tasks do it, or
 /// Advice for threads that are late in turns.
 const TURNS: &str = "No thread is late again and again: see whether iterations differ from one \
                      execution to the next, and whether other programs used the processors.";
+
+/// The same, for a loop whose end has a barrier of its own.
+const LOOP_TURNS: &str = "No thread is late again and again: add nowait if nothing that follows needs \
+                          what other threads did in the loop, so that an early thread goes on; or \
+                          hand out its iterations at run time, as with schedule(dynamic,CHUNK).";
 
 fn uneven(facts: &Facts<'_, '_>, spread: &shape::Spread, is_loop: bool) -> String {
     let name = |thread: usize| &facts.threads[thread];
