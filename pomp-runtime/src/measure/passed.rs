@@ -7,7 +7,7 @@
 //! since an atomic update waits for the stores in front of it.
 
 use profile::event::{Action, Event};
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::arrival::member_frame;
 use super::clock::now;
@@ -108,12 +108,25 @@ fn is_passed_over_by(
     let Some(thread) = thread::current() else {
         return false;
     };
+    if ends_momentary(event) {
+        return thread.passes_over(event, find);
+    }
     // Else the thread is in no state in which it can pass over something.
     let begins = matches!(event.action(), Action::Open(_) | Action::OpenWork);
     if !begins && !thread.sampler.is_passing() || !knows_place(thread) {
         return false;
     }
     thread.passes_over(event, find)
+}
+
+/// Whether with this event a construct ends in which nothing else can happen. Such an instance that is
+/// passed over is not noted: an atomic update waits for the stores in front of it.
+#[inline(always)]
+const fn ends_momentary(event: Event) -> bool {
+    match (event.action(), event.passed_over_with()) {
+        (Action::Close, Some(kind)) => kind.is_momentary(),
+        _ => false,
+    }
 }
 
 /// Whether an event is of a construct that can be passed over.
@@ -206,6 +219,7 @@ impl Thread {
                 sampler.passed.set_phase(phase);
                 true
             }
+            _ if ends_momentary(event) => !self.is_in(event.passed_over_with(), find),
             Action::Close | Action::CloseWork if is_open() => {
                 sampler.passed.end();
                 true
@@ -229,8 +243,23 @@ impl Thread {
         if sampler.is_passing() || !sampler.counts_at(region, sampler.place.get()) {
             return false;
         }
-        sampler.passed.begin(region, phase);
+        if !region.kind.is_momentary() {
+            sampler.passed.begin(region, phase);
+        }
         true
+    }
+
+    /// Whether the construct on top of the stack is the one that `find` gives, which is of this kind.
+    #[inline(always)]
+    fn is_in(
+        &self,
+        kind: Option<RegionKind>,
+        find: impl FnOnce() -> Option<&'static Region>,
+    ) -> bool {
+        let Some(top) = self.top().and_then(Frame::region) else {
+            return false;
+        };
+        Some(top.kind) == kind && find().is_none_or(|region| std::ptr::eq(region, top))
     }
 
     /// Finds the thread's place on the call paths. False if an event is being recorded, if there is

@@ -1,4 +1,8 @@
-//! The wait in which a runtime combines the parts of a reduction.
+//! The parts of a reduction that threads combine at the end of a construct.
+//!
+//! Where the compiler has each thread combine its part, they do so one after the other: what a thread
+//! does between the call that begins this and its next event is the time of its part, with the wait
+//! for the parts before it.
 //!
 //! LLVM's runtime has the members of a larger team (more than four) meet in a barrier of its own
 //! before the construct ends. So no member's end tells when its work was done. The work ended when
@@ -9,7 +13,36 @@ use profile::region_kind::PseudoRegion;
 use super::arrival::member_frame;
 use super::records::Region;
 use super::records::frame::Role;
+use super::shared::SharedU64;
 use super::thread::Thread;
+
+/// A thread's part of a reduction, from when the thread begins to combine it until its next event.
+#[derive(Debug)]
+pub(crate) struct Reducing {
+    /// 0 if there is none.
+    since: SharedU64,
+    /// Whether the thread combines it, so that it works; 0 if it only waits for others.
+    combines: SharedU64,
+}
+
+impl Reducing {
+    pub(super) const fn none() -> Self {
+        Self {
+            since: SharedU64::new(0),
+            combines: SharedU64::new(0),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_open(&self) -> bool {
+        self.since.get() != 0
+    }
+
+    fn begin(&self, since: u64, combines: bool) {
+        self.combines.set(u64::from(combines));
+        self.since.set(since);
+    }
+}
 
 impl Thread {
     /// The runtime's call that combines the parts of a reduction began at this time, and has
@@ -21,41 +54,69 @@ impl Thread {
             let below = member_frame(top).and_then(|member| member.below());
             below.is_some_and(|below| below.role() == Role::Fork)
         };
-        let is_of_reduction = top.within() == PseudoRegion::Body as u8
-            && top.region().is_some_and(Region::has_reduction);
         // A task that the thread executed while it waited had a frame above.
         let was_in_task = top.above().is_some_and(|above| above.start() >= since);
-        if is_of_reduction && !was_in_task && (!has_combined || has_forked()) {
-            self.has_waited_since.set(since);
+        if self.is_in_reduction() && !was_in_task {
+            self.reducing.begin(since, has_combined && !has_forked());
         }
+    }
+
+    /// The thread combines its part of a reduction. It asked for its turn at this time.
+    pub(crate) fn combines_its_part(&'static self, since: u64) {
+        if self.is_in_reduction() {
+            self.reducing.begin(since, true);
+        }
+    }
+
+    /// Whether the construct on top is one with a reduction, and the thread is in its body.
+    fn is_in_reduction(&self) -> bool {
+        self.top().is_some_and(|top| {
+            top.within() == PseudoRegion::Body as u8
+                && top.region().is_some_and(Region::has_reduction)
+        })
     }
 
     /// The time at which the wait at the end of the construct on top began: that of the wait for
     /// other parts of its reduction, if there was one; else `now`.
     #[inline(always)]
     pub(super) fn begin_of_wait(&self, now: impl Fn() -> u64) -> u64 {
-        match self.has_waited_since.get() {
-            0 => now(),
-            since => self.end_of_reduction(since).unwrap_or_else(now),
+        match self.reducing.is_open() {
+            false => now(),
+            true => self.end_reducing(&now),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn end_of_reduction(&self, since: u64) -> Option<u64> {
-        self.has_waited_since.set(0);
-        let is_current = self.top().is_some_and(|top| top.last_event() <= since);
-        is_current.then_some(since)
+    fn end_reducing(&self, now: &dyn Fn() -> u64) -> u64 {
+        let since = self.reducing.since.get();
+        self.reducing.since.set(0);
+        let Some(top) = self.top().filter(|top| top.last_event() <= since) else {
+            return now();
+        };
+        if self.reducing.combines.get() == 0 {
+            return since;
+        }
+        let at = now();
+        if let Some(node) = top.node().filter(|_| !top.role().is_untimed()) {
+            node.reduction.add(at.saturating_sub(since));
+        }
+        at
     }
 
-    /// A worksharing construct without a barrier ends. The thread has waited in it all the same.
+    /// A worksharing construct without a barrier ends. A thread that waited for the parts of others
+    /// has waited in it all the same.
     #[cold]
     #[inline(never)]
     pub(super) fn separate_wait(&'static self, region: &'static Region) {
         if let Some(top) = self.top().filter(|top| top.is(Role::Construct, region))
-            && let Some(since) = self.end_of_reduction(self.has_waited_since.get())
+            && self.reducing.combines.get() == 0
         {
-            self.switch_phase_of(top, PseudoRegion::Ibarr, since);
+            let since = self.reducing.since.get();
+            self.reducing.since.set(0);
+            if top.last_event() <= since {
+                self.switch_phase_of(top, PseudoRegion::Ibarr, since);
+            }
         }
     }
 }

@@ -19,6 +19,7 @@ use super::own_time::OwnTime;
 use super::records::Frame;
 use super::records::Region;
 use super::records::frame::{Role, add_frames};
+use super::reduction::Reducing;
 use super::sampler::{PassedLock, PassedMember, Sampler};
 use super::shared::{SharedRef, SharedU64, leak};
 use super::trace_stream::Stream;
@@ -59,8 +60,8 @@ pub(crate) struct Thread {
     pub(super) awaited: SharedU64,
     /// Its waits, kept for a collector.
     pub(crate) waits: WaitCounts,
-    /// When it began to wait for other parts of a reduction, if its next event ends that wait; else 0.
-    pub(super) has_waited_since: SharedU64,
+    /// Its part of a reduction, if its next event ends that.
+    pub(super) reducing: Reducing,
     /// The call site of the lock functions in its current statement, for functions of Fortran that
     /// cannot report it themselves.
     pub(crate) lock_site: SharedRef<Region>,
@@ -273,7 +274,7 @@ impl Thread {
             counters: Files::none(),
             awaited: SharedU64::new(0),
             waits: WaitCounts::new(),
-            has_waited_since: SharedU64::new(0),
+            reducing: Reducing::none(),
             lock_site: SharedRef::none(),
             initial: SharedU64::new(0),
             home: SharedU64::new(0),

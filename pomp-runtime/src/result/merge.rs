@@ -368,7 +368,8 @@ fn rows(
         let row = row(thread, &totals, is_member, scale)
             .with_counters(snapshot.counted(node))
             .with_estimate(snapshot.estimate(node, scale))
-            .with_chunk_requests(snapshot.chunk_requests(node, scale));
+            .with_chunk_requests(snapshot.chunk_requests(node, scale))
+            .with_reduction(snapshot.reduction(node, scale));
         match rows.last_mut().filter(|last| last.thread == thread) {
             Some(last) => *last += &row,
             None => rows.push(row),

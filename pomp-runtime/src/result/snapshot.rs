@@ -369,6 +369,21 @@ impl Snapshot {
         }
     }
 
+    /// How often a node's parts of reductions were combined. Those of instances that were passed over
+    /// took as long as the others.
+    pub(super) fn reduction(&self, index: usize, scale: Scale) -> Span {
+        let reduction = &self.nodes[index].reduction;
+        let [main, exit] = [MAIN, EXIT].map(|part| self.totals(index)[part].count);
+        let each = match self.estimate(index, scale) {
+            Some(estimate) => main.max(exit) as f64 / estimate.timed.max(1) as f64,
+            None => 1.0,
+        };
+        Span {
+            count: (reduction.count.get() as f64 * each) as u64,
+            ns: (scale.to_ns(reduction.ticks.get()) as f64 * each) as u64,
+        }
+    }
+
     /// The nodes of which only some instances were timed by the clock itself.
     pub(crate) fn sampled(&self) -> impl Iterator<Item = &'static Node> {
         let sampled = self

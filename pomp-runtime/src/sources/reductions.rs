@@ -26,26 +26,42 @@ fn told<R>(begin: impl FnOnce() -> R) -> R {
     begin()
 }
 
-/// Combines the thread's part, and notes since when the thread may have waited for other parts.
+/// Begins to combine the thread's part. `note` is given the time before the call, and its result.
 #[inline(always)]
-fn noted(combine: impl FnOnce() -> c_int) -> c_int {
-    // What LLVM's runtime returns where another thread combines the parts, and where this one adds
-    // its part by an atomic update of each variable.
-    const NOTHING_LEFT: c_int = 0;
-    const BY_UPDATES: c_int = 2;
+fn noted<R: Copy>(
+    combine: impl FnOnce() -> R,
+    note: impl FnOnce(&'static Thread, u64, R) + Copy,
+) -> R {
     // What is passed over has no frame at which to note it.
     if state::is_off() || thread::current().is_some_and(Thread::is_passing_over) {
         return combine();
     }
     let since = clock::now();
-    let left = told(combine);
-    if left != BY_UPDATES {
-        thread_event(|thread| thread.has_given_its_part(since, left != NOTHING_LEFT));
-    }
-    left
+    let result = told(combine);
+    thread_event(|thread| note(thread, since, result));
+    result
 }
 
-of_runtime! { GOMP_atomic_start romp_gomp_atomic_start() -> (), (), told }
+/// The thread has its turn to combine its part.
+#[inline(always)]
+fn in_turn(wait: impl FnOnce()) {
+    noted(wait, |thread, since, ()| thread.combines_its_part(since));
+}
+
+/// The thread gives its part to LLVM's runtime, and may wait for other parts meanwhile.
+#[inline(always)]
+fn given(give: impl FnOnce() -> c_int) -> c_int {
+    // What the runtime returns where another thread combines the parts, and where this one adds its
+    // part by an atomic update of each variable.
+    const NOTHING_LEFT: c_int = 0;
+    const BY_UPDATES: c_int = 2;
+    noted(give, |thread, since, left| match left {
+        BY_UPDATES => thread.combines_its_part(since),
+        _ => thread.has_given_its_part(since, left != NOTHING_LEFT),
+    })
+}
+
+of_runtime! { GOMP_atomic_start romp_gomp_atomic_start() -> (), (), in_turn }
 
 of_runtime! {
     __kmpc_reduce_nowait romp_kmpc_reduce_nowait(
@@ -56,5 +72,5 @@ of_runtime! {
         data: *mut c_void,
         combine: *mut c_void,
         lock: *mut c_void
-    ) -> c_int, 0, noted
+    ) -> c_int, 0, given
 }

@@ -34,6 +34,7 @@ struct Rest {
     counters: Vec<u64>,
     estimate: Option<Estimate>,
     chunk_requests: Span,
+    reduction: Span,
 }
 
 /// The accuracy of a row's times if only some instances were timed. Counts are always exact.
@@ -76,6 +77,8 @@ struct Saved {
     estimate: Option<Estimate>,
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     chunk_requests: Span,
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    reduction: Span,
 }
 
 impl Row {
@@ -152,6 +155,27 @@ impl Row {
         self.rest
             .as_deref()
             .map_or_else(Span::default, |rest| rest.chunk_requests)
+    }
+
+    /// The row with the times at which the thread combined its part of a reduction.
+    #[must_use]
+    #[inline(always)]
+    pub fn with_reduction(mut self, reduction: Span) -> Self {
+        if !reduction.is_zero() {
+            self.rest_mut().reduction = reduction;
+        }
+        self
+    }
+
+    /// How often the thread combined its part of a reduction with those of others, and the time
+    /// for that, with the wait for its turn. The time is part of the time of `body`, or else of
+    /// `main`. Both are estimated if the row is, and zero where the compiler combines parts without a
+    /// call.
+    #[must_use]
+    pub fn reduction(&self) -> Span {
+        self.rest
+            .as_deref()
+            .map_or_else(Span::default, |rest| rest.reduction)
     }
 
     /// The accuracy of its times, if they are estimates.
@@ -266,6 +290,7 @@ impl PartialEq for Row {
             && self.counters() == other.counters()
             && self.estimate() == other.estimate()
             && self.chunk_requests() == other.chunk_requests()
+            && self.reduction() == other.reduction()
     }
 }
 
@@ -288,6 +313,9 @@ impl std::ops::AddAssign<&Row> for Row {
         }
         if !other.chunk_requests().is_zero() {
             self.rest_mut().chunk_requests += other.chunk_requests();
+        }
+        if !other.reduction().is_zero() {
+            self.rest_mut().reduction += other.reduction();
         }
         for pseudo_region in PseudoRegion::ALL {
             let more = other.span(pseudo_region);
@@ -314,6 +342,7 @@ impl From<Saved> for Row {
             .with_counters(saved.counters)
             .with_estimate(saved.estimate)
             .with_chunk_requests(saved.chunk_requests)
+            .with_reduction(saved.reduction)
     }
 }
 
@@ -330,6 +359,7 @@ impl From<Row> for Saved {
             counters: row.counters().to_vec(),
             estimate: row.estimate(),
             chunk_requests: row.chunk_requests(),
+            reduction: row.reduction(),
         }
     }
 }
@@ -392,10 +422,16 @@ mod tests {
     }
 
     #[test]
-    fn requests_for_chunks_are_added() {
-        let row = |requests: Option<(u64, u64)>| {
-            let requests = requests.map(|(count, ns)| Span { count, ns });
-            Row::of(0).with_chunk_requests(requests.unwrap_or_default())
+    fn requests_for_chunks_and_parts_of_reductions_are_added() {
+        for with in [Row::with_chunk_requests, Row::with_reduction] {
+            are_added(with);
+        }
+    }
+
+    fn are_added(with: fn(Row, Span) -> Row) {
+        let row = |span: Option<(u64, u64)>| {
+            let span = span.map(|(count, ns)| Span { count, ns });
+            with(Row::of(0), span.unwrap_or_default())
         };
         let mut sum = row(None);
         sum += &row(None);

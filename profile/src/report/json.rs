@@ -123,6 +123,7 @@ impl Json {
             self.text("}");
         }
         self.span(",\"chunk_requests\":{\"count\":", row.chunk_requests());
+        self.span(",\"reduction\":{\"count\":", row.reduction());
         self.text("}");
     }
 
@@ -178,6 +179,7 @@ mod tests {
         rows.push(Row::of(7).with_estimate(Some(estimate)));
         let requests = Span { count: 61, ns: 7 };
         rows.push(Row::of(7).with_chunk_requests(requests));
+        rows.push(Row::of(7).with_reduction(requests));
         let node = |parent, rows| Node {
             parent,
             region: 3,

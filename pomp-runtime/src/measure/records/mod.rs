@@ -104,6 +104,8 @@ pub(crate) struct Node {
     pub(crate) chunk_requests: Span,
     /// Of a loop: the work in those of its chunks where it was timed.
     pub(crate) chunk_work: Span,
+    /// How often the thread combined its part of a reduction, with the time for that.
+    pub(crate) reduction: Span,
     spans: [Span; PseudoRegion::COUNT],
     /// The distribution of the times of `main`; of a fork node, that of `seq`.
     pub(crate) instances: Instances,

@@ -65,6 +65,31 @@ fn the_part_of_a_member_ends_before_the_reduction() {
 }
 
 #[test]
+fn the_time_to_combine_a_part_is_work_that_is_known() {
+    let (t, work) = (initial(), reducing("for", 1));
+    t.on(LoopEnter, work, 10);
+    t.combines_its_part(14);
+    t.waits(work, 18, 20);
+    t.on(LoopExit, work, 21);
+    // In a loop that reduces nothing, the runtime's function served another purpose.
+    let other = region("for", 2);
+    t.on(LoopEnter, other, 30);
+    t.combines_its_part(34);
+    t.on(LoopExit, other, 38);
+    let profile = profile_at(50, &[t], &[work, other]);
+    assert_eq!(
+        lines(&profile),
+        [
+            "for@1 0: main 1x11 body 1x8 ibarr 1x2",
+            "for@2 0: main 1x8 body 1x8",
+        ]
+    );
+    let reductions = profile.nodes.iter().map(|node| node.rows[0].reduction());
+    let one = profile::model::Span { count: 1, ns: 4 };
+    assert!(reductions.eq([one, profile::model::Span::default()]));
+}
+
+#[test]
 fn what_is_no_wait_stays_work() {
     let cases = [
         // Every thread combined its own part.

@@ -38,6 +38,8 @@ pub enum Kind {
     Sections,
     /// Members of a team began late.
     LateThreads,
+    /// Threads combined their parts of a reduction.
+    Reduction,
     /// Threads queued for a critical section.
     Critical,
     /// Threads queued for a lock.
@@ -104,6 +106,7 @@ pub const KINDS: &[KindRow] = &[
     row(Kind::Master, "master", "wait for the master thread"),
     row(Kind::Sections, "sections", "uneven sections"),
     row(Kind::LateThreads, "late_threads", "threads that come late"),
+    row(Kind::Reduction, "reduction", "combining a reduction"),
     row(Kind::Critical, "critical", "contended critical section"),
     row(Kind::Lock, "lock", "contended lock"),
     row(Kind::Atomic, "atomic", "hot atomic"),
@@ -134,7 +137,7 @@ impl Kind {
 
     /// Whether the profile counts the lost time as work, so that it is part of no overhead.
     pub(crate) fn is_counted_as_work(self) -> bool {
-        matches!(self, Self::SmallChunks | Self::Spinning)
+        matches!(self, Self::SmallChunks | Self::Spinning | Self::Reduction)
     }
 
     /// Whether causes of this kind in several runs are the same cause, wherever they are.

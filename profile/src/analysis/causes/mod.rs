@@ -16,6 +16,7 @@ mod ledger;
 mod machine;
 mod pairs;
 mod queued;
+mod reductions;
 mod serial;
 mod shape;
 mod small;
@@ -330,6 +331,7 @@ const DETECTORS: &[Detector] = &[
     tasks::kept,
     small_loops::constructs,
     handing_out::chunks,
+    reductions::combining,
     pairs::evened_out,
     spinning::looks,
     contention::queues,

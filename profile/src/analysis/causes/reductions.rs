@@ -1,0 +1,75 @@
+//! Loops whose threads spend much time on combining their parts of a reduction, as of a large array.
+//! Mostly they do so one after the other: a thread that is done waits for those behind it.
+
+use super::ledger::{Amount, Entry, Ledger, sum};
+use super::{Cause, Facts, Kind};
+use crate::analysis::words::{count, percent, time};
+use crate::columns::Quantity;
+use crate::model::Span;
+
+/// Combining is a cause if it takes at least this part of the loop's time.
+const PART: f64 = 0.1;
+
+/// The waits at the loop's end are for the parts of others if they are at most so many times as long
+/// as expected. Threads are not done with their work at the same time.
+const EXPECTED: f64 = 1.5;
+
+/// A cause for each loop whose threads spend much of its time on combining their parts.
+pub(super) fn combining(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+    let elapsed = facts.elapsed_by_region();
+    let mut spans = vec![Span::default(); elapsed.len()];
+    for node in &facts.tree.nodes {
+        for row in node.rows.iter() {
+            spans[node.region] += row.reduction();
+        }
+    }
+    let regions = spans.into_iter().enumerate();
+    let regions = regions.filter(|(_, span)| span.ns > 0);
+    regions
+        .filter_map(|(region, span)| cause(facts, ledger, region, span, elapsed[region]))
+        .collect()
+}
+
+/// The cause for a loop with this elapsed time.
+fn cause(
+    facts: &Facts<'_, '_>,
+    ledger: &mut Ledger,
+    region: usize,
+    combined: Span,
+    elapsed: f64,
+) -> Option<Cause> {
+    let table = facts.table(region)?;
+    let all = table.sum[table.column(Quantity::ExecTime)?].max(1);
+    let part = (combined.ns as f64 / all as f64).min(1.0);
+    if part < PART {
+        return None;
+    }
+    // Of n threads that combine one after the other, the k-th takes k times as long as the first,
+    // and then waits for n - k others.
+    let threads = table.threads.len().max(1) as f64;
+    let expected = combined.ns as f64 * (threads - 1.0) / (threads + 1.0);
+    let is_wait = |entry: &Entry| entry.region == region && entry.is_wait();
+    let waits: Vec<Entry> = ledger.open().filter(|it| is_wait(it)).cloned().collect();
+    let mut amount = Amount {
+        lost: combined.ns.min(all),
+        likely: elapsed * part,
+        upper: elapsed,
+    };
+    if sum(&waits).lost as f64 <= EXPECTED * expected {
+        amount += sum(&ledger.take(is_wait));
+        amount.upper = amount.upper.min(elapsed).max(amount.likely);
+    }
+    let each_ns = combined.ns / combined.count.max(1);
+    let what = format!(
+        "threads combined their parts of its reduction {}; that took {} of the loop's time, {} at a \
+         time",
+        count(combined.count, "time"),
+        percent(100.0 * part),
+        time(each_ns),
+    );
+    let remedy = "Reduce over fewer or smaller variables, combine less often, as with one loop or \
+                  region around this one, or update shared elements by atomic.";
+    let cause = facts.cause_of(Kind::Reduction, facts.at("in", region), amount);
+    let evidence = [("combined", combined.count), ("combined_each_ns", each_ns)];
+    Some(cause.showing(&evidence).saying(what, remedy))
+}

@@ -1,0 +1,62 @@
+//! Loops whose threads combine large parts of a reduction, on a small run whose win is computed by
+//! hand: 100 s with two threads, of which 80 s are in a loop.
+
+#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
+
+mod by_hand;
+
+use by_hand::{SECOND, node, row, run};
+use profile::analysis::{Cause, CauseKind, Report};
+use profile::model::Span;
+use profile::region_kind::{PseudoRegion, RegionKind};
+
+use PseudoRegion::{Body, Ibarr, Main, Seq};
+
+/// The causes of a loop of 80 s. One thread takes `combined` seconds for its parts, and the other,
+/// which comes after it, twice as long. Meanwhile the first waits for so many seconds.
+fn causes(combined: u64, waits: u64) -> Vec<Cause> {
+    let mut profile = run(
+        &[RegionKind::Parallel, RegionKind::Loop],
+        &[&[0], &[0, 0], &[0, 1]],
+    );
+    let member = |thread| row(thread, &[(Main, 80), (Body, 80)]);
+    let part = |seconds: u64| Span {
+        count: 1000,
+        ns: seconds * SECOND,
+    };
+    let first = row(1, &[(Main, 80), (Body, 80 - waits), (Ibarr, waits)]);
+    let second = row(2, &[(Main, 80), (Body, 80)]);
+    let rows = vec![row(0, &[(Seq, 80)]), member(1), member(2)];
+    let of_loop = vec![
+        first.with_reduction(part(combined)),
+        second.with_reduction(part(2 * combined)),
+    ];
+    profile.nodes = vec![node(None, 0, Body, rows), node(Some(0), 1, Body, of_loop)];
+    let mut causes = Report::new(&profile).causes.list;
+    causes.retain(|cause| cause.kind != CauseKind::SerialPart);
+    causes
+}
+
+#[test]
+fn the_time_to_combine_parts_can_be_won_with_the_wait_for_it() {
+    let causes = causes(10, 10);
+    assert_eq!(causes.len(), 1, "{causes:?}");
+    assert_eq!(causes[0].kind, CauseKind::Reduction);
+    assert_eq!(causes[0].place.regions, [1]);
+    // Of 160 s, 10 and 20 to combine, and 10 to wait.
+    assert_eq!(causes[0].lost.ns, 40 * SECOND);
+    assert_eq!(causes[0].likely.ns, 20 * SECOND);
+    assert!(causes[0].what.contains("2000 times"), "{}", causes[0].what);
+}
+
+#[test]
+fn a_wait_that_the_parts_do_not_explain_is_uneven_work() {
+    let kinds: Vec<CauseKind> = causes(10, 30).iter().map(|cause| cause.kind).collect();
+    assert_eq!(kinds, [CauseKind::Reduction, CauseKind::Imbalance]);
+}
+
+#[test]
+fn parts_that_are_combined_soon_are_no_cause() {
+    let kinds: Vec<CauseKind> = causes(2, 40).iter().map(|cause| cause.kind).collect();
+    assert_eq!(kinds, [CauseKind::Imbalance]);
+}
