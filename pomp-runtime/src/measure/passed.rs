@@ -109,7 +109,8 @@ fn is_passed_over_by(
         return false;
     };
     if ends_momentary(event) {
-        return thread.passes_over(event, find);
+        // Where an event was recorded since, the thread does not know its place.
+        return thread.knows_place_already() || thread.passes_over(event, find);
     }
     // Else the thread is in no state in which it can pass over something.
     let begins = matches!(event.action(), Action::Open(_) | Action::OpenWork);
@@ -279,9 +280,12 @@ impl Thread {
         let Some(parent) = top.node() else {
             return false;
         };
+        // The end of what is on top has to be recorded.
+        let is_in_momentary = top.region().is_some_and(|it| it.kind.is_momentary());
         // After the end of its part a member executes tasks, whose ends have to be recorded.
         let is_behind_end = top.role() == Role::Ended || self.passed_member.has_ended();
-        if is_behind_end
+        if is_in_momentary
+            || is_behind_end
             || !sees_all
             || self.is_busy()
             || attention::is_needed()
