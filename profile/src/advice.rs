@@ -10,6 +10,10 @@ use crate::schedule::Schedule;
 const ALREADY_DYNAMIC: &str = "It is scheduled at run time already: try smaller chunks, or \
                                split the longest iterations.";
 
+/// For a loop that already hands out one iteration at a time.
+const ONE_AT_A_TIME: &str = "It hands out one iteration at a time already: split the longest \
+                             iterations, or let them come first.";
+
 /// As `SMALLER_CHUNKS`, where the first thread has most to do. A loop with the schedule `guided`
 /// begins with chunks that are as large as the first thread's part now.
 const SMALLER_FIRST_CHUNKS: &str = "Hand out its iterations in smaller parts: try \
@@ -29,6 +33,11 @@ const AT_RUN_TIME: &str = "OMP_SCHEDULE chooses how its iterations are handed ou
 /// For a wait in which threads executed tasks.
 pub const TOO_FEW_TASKS: &str = "There were not enough of them to keep all threads busy: make \
                                  more and smaller ones, or let more threads create them.";
+
+/// As `TOO_FEW_TASKS`, in a program that waits for tasks itself.
+pub const WAITED_FOR_SOON: &str = "There were not enough of them to keep all threads busy: wait for \
+                                   them only where their results are needed, make more and smaller \
+                                   ones, or let more threads create them.";
 
 /// For a wait in which threads executed tasks, if some have `depend` clauses.
 pub const TASKS_IN_ORDER: &str = "There were not enough of them that could run at the same time: \
@@ -68,6 +77,7 @@ pub fn advice(kind: RegionKind, category: Category, facts: LoopFacts<'_>) -> Opt
 pub fn for_loop(facts: LoopFacts<'_>) -> &'static str {
     let schedule = Schedule::of(facts.schedule.unwrap_or_default());
     match () {
+        () if schedule.hands_out_one() => ONE_AT_A_TIME,
         () if schedule.is("dynamic") => ALREADY_DYNAMIC,
         () if schedule.is("guided") => ALREADY_GUIDED,
         () if schedule.is("runtime") => AT_RUN_TIME,
@@ -95,6 +105,7 @@ mod tests {
         assert_eq!(advise(Some("static,4")), SMALLER_CHUNKS);
         assert_eq!(advise(Some("runtime")), AT_RUN_TIME);
         assert_eq!(advise(Some("nonmonotonic: DYNAMIC, 8")), ALREADY_DYNAMIC);
+        assert_eq!(advise(Some("dynamic")), ONE_AT_A_TIME);
         assert_eq!(advise(Some("guided")), ALREADY_GUIDED);
     }
 

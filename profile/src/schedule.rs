@@ -26,6 +26,12 @@ impl<'a> Schedule<'a> {
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.kind.eq_ignore_ascii_case(kind)
     }
+
+    /// Whether it lets threads fetch single iterations (OpenMP 5.2, 11.5.3: without a chunk size
+    /// `dynamic` has 1).
+    pub(crate) fn hands_out_one(&self) -> bool {
+        self.is("dynamic") && self.chunk.unwrap_or("1") == "1"
+    }
 }
 
 /// The text after the modifiers. A chunk size may contain colons, too: `dynamic, Grid::rows`.
@@ -56,6 +62,20 @@ mod tests {
             ("", "", None),
         ] {
             assert_eq!(Schedule::of(argument), Schedule { kind, chunk });
+        }
+        for one in ["dynamic", "monotonic: DYNAMIC", "dynamic , 1"] {
+            assert!(Schedule::of(one).hands_out_one(), "{one}");
+        }
+        let others = [
+            "",
+            "static,1",
+            "guided",
+            "dynamic,100",
+            "dynamic, n",
+            "runtime",
+        ];
+        for other in others {
+            assert!(!Schedule::of(other).hands_out_one(), "{other}");
         }
         assert!(Schedule::of("Static").is("static") && !Schedule::of("static").is("auto"));
     }

@@ -3,7 +3,7 @@
 mod by_hand;
 mod team;
 
-use by_hand::{node, row};
+use by_hand::{SECOND, node, row};
 use profile::analysis::{CauseKind, Report};
 use profile::model::{Node, Profile};
 use profile::region_kind::{PseudoRegion, RegionKind as Kind};
@@ -114,6 +114,33 @@ fn who_came_late_is_told_from_who_had_more_to_do() {
 }
 
 #[test]
+fn a_thread_that_works_before_it_creates_each_task_keeps_the_others_waiting() {
+    let profile = |created: u64| {
+        let created = node(Some(1), 2, Body, vec![times(1, Main, 40_000_000, created)]);
+        let executed = node(Some(1), 3, Ibarr, vec![times(2, Main, 40_000_000, 20)]);
+        let rows = vec![
+            row(1, &[(Main, 80), (Body, 80)]),
+            row(2, &[(Main, 80), (Ibarr, 80)]),
+        ];
+        let single = node(Some(0), 1, Body, rows);
+        let mut profile = team(
+            &[Kind::Single, Kind::Task, Kind::TaskExec],
+            vec![single, created, executed],
+        );
+        profile.regions[3].begin = profile.regions[2].begin;
+        profile
+    };
+    // It works for 75 s, and the other thread waits for 60 s. Each task takes 1.5 us of that.
+    let cause = causes(&profile(5)).remove(0);
+    assert_eq!(cause.kind, CauseKind::Single);
+    assert_eq!(cause.likely.ns, 30 * SECOND);
+    assert!(cause.what.contains("worked 75.0 s"), "{}", cause.what);
+    assert!(cause.remedy.contains("Let the tasks do that work"));
+    // The runtime keeps it from its work.
+    assert_eq!(found(&profile(60))[0].0, CauseKind::SmallTasks);
+}
+
+#[test]
 fn one_thread_may_wait_for_tasks_that_others_execute() {
     let waits = row(1, &[(Main, 80), (Body, 1), (Ibarr, 79)]);
     let of = |kind| {
@@ -147,7 +174,7 @@ fn a_region_that_holds_teams_is_not_small() {
 fn a_taskwait_for_each_task_is_one_cause_with_the_barrier_around_it() {
     let profile = |waits: u64| {
         let created = node(Some(1), 2, Body, vec![times(1, Main, 100, 1)]);
-        let waited = node(Some(1), 3, Body, vec![times(1, Main, waits, 40)]);
+        let waited = node(Some(1), 3, Body, vec![times(1, Main, waits, 79)]);
         let executed = node(Some(1), 4, Ibarr, vec![times(2, Main, 100, 40)]);
         let rows = vec![
             row(1, &[(Main, 80), (Body, 80)]),
@@ -159,8 +186,8 @@ fn a_taskwait_for_each_task_is_one_cause_with_the_barrier_around_it() {
         profile.regions[4].begin = profile.regions[2].begin;
         profile
     };
-    // 40 s in the taskwait and 40 s at the barrier, of two threads.
-    let expected = [(CauseKind::TooFewTasks, Some(1), 40)];
+    // 79 s in the taskwait and 40 s at the barrier, of two threads.
+    let expected = [(CauseKind::TooFewTasks, Some(3), 59)];
     assert_eq!(found(&profile(100)), expected);
     assert_eq!(found(&profile(4)), expected);
     let is_for_one = |profile: &Profile| {

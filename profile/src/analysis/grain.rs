@@ -117,6 +117,18 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
     grains
 }
 
+/// The time that the thread in a `single` works in its body outside other constructs, in
+/// nanoseconds. For so long each other member may have waited for it, also where it creates tasks.
+pub(crate) fn work_in_single(node: &TreeNode<'_>) -> u64 {
+    match node.kind {
+        RegionKind::Single => node
+            .executors()
+            .map(|it| Quantity::BodyTime.exclusive(&it))
+            .sum(),
+        _ => 0,
+    }
+}
+
 /// How long threads waited for tasks, without the tasks that they executed meanwhile: at
 /// `taskwait`, and at barriers where some thread executed tasks.
 fn waits(tree: &Tree<'_>) -> u64 {
@@ -126,7 +138,9 @@ fn waits(tree: &Tree<'_>) -> u64 {
             _ if node.executors().any(|it| it.nested.tasks > 0) => Quantity::BarrierTime,
             _ => return 0,
         };
-        node.executors().map(|it| wait.inclusive(&it)).sum()
+        let waited: u64 = node.executors().map(|it| wait.inclusive(&it)).sum();
+        let others = node.executors().count().saturating_sub(1) as u64;
+        waited.saturating_sub(work_in_single(node) * others)
     };
     tree.nodes.iter().map(of).sum()
 }

@@ -46,6 +46,8 @@ const ALL_STATEMENTS: &str = "The compiler shares out the statements: see whethe
     write loops.";
 const ENTER_LESS: &str = "Do less inside, enter less often, or protect independent data by different names \
     or locks.";
+const ENTER_LESS_OR_REDUCE: &str = "Do less inside, enter less often, protect independent data by different \
+    names or locks, or use a reduction where it only adds up.";
 const LARGER_REGIONS: &str = "The region is short for its cost: move it outwards, merge it with its neighbours, \
     or add an if clause.";
 const LARGER_TASKS: &str = "The tasks are small for their cost: create fewer and larger ones, and below some \
@@ -238,7 +240,7 @@ kinds! {
         group: "critical",
         columns: Guarded,
         costs: [(EnterTime, SYNCH, WAIT), (ExitTime, MGMT, LEAVE)],
-        advice: &[(Synch, ENTER_LESS)],
+        advice: &[(Synch, ENTER_LESS_OR_REDUCE)],
         pomp2: Same,
     }
     /// A call of a lock routine.

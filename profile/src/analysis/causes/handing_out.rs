@@ -62,8 +62,17 @@ fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> 
     let mut cause = facts.cause_of(Kind::SmallChunks, facts.at("in", region), amount);
     cause.is_estimated = true;
     let evidence = [("requests", requests.count), ("request_each_ns", each_ns)];
-    let remedy = "Hand out more iterations at once, as with schedule(dynamic,1000), or use \
-                  schedule(static) where all take the same time.";
+    let schedule = facts.profile.regions[region].schedule.as_deref();
+    let remedy = match Schedule::of(schedule.unwrap_or_default()).is("runtime") {
+        true => {
+            "OMP_SCHEDULE chooses how its iterations are handed out: hand out more at once, as with \
+             OMP_SCHEDULE=dynamic,1000, or use OMP_SCHEDULE=static where all take the same time."
+        }
+        false => {
+            "Hand out more iterations at once, as with schedule(dynamic,1000), or use \
+             schedule(static) where all take the same time."
+        }
+    };
     Some(cause.showing(&evidence).saying(what, remedy))
 }
 
@@ -88,40 +97,12 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
 fn what(region: &Region) -> Option<(&'static str, &'static str)> {
     match region.kind {
         RegionKind::Loop | RegionKind::ParallelLoop => {
-            is_one_at_a_time(region.schedule.as_deref()?).then_some((
+            let schedule = Schedule::of(region.schedule.as_deref()?);
+            schedule.hands_out_one().then_some((
                 "hands out one iteration at a time",
                 "hand out more at once, as with schedule(dynamic,100)",
             ))
         }
         _ => None,
-    }
-}
-
-/// Whether the argument of a `schedule` clause lets threads fetch single iterations
-/// (OpenMP 5.2, 11.5.3: without a chunk size `dynamic` has 1).
-fn is_one_at_a_time(schedule: &str) -> bool {
-    let schedule = Schedule::of(schedule);
-    schedule.is("dynamic") && schedule.chunk.unwrap_or("1") == "1"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_one_at_a_time;
-
-    #[test]
-    fn only_a_dynamic_schedule_with_chunks_of_one_is_meant() {
-        for schedule in ["dynamic", "monotonic: DYNAMIC", "dynamic , 1"] {
-            assert!(is_one_at_a_time(schedule), "{schedule}");
-        }
-        for schedule in [
-            "",
-            "static,1",
-            "guided",
-            "dynamic,100",
-            "dynamic, n",
-            "runtime",
-        ] {
-            assert!(!is_one_at_a_time(schedule), "{schedule}");
-        }
     }
 }

@@ -3,12 +3,16 @@
 
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
+use super::tasks::work_of_creator;
 use super::{Cause, Doubt, Facts, Kind, Place, mentions};
-use crate::advice::{TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, advice, for_loop};
+use crate::advice::{
+    TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, WAITED_FOR_SOON, advice, for_loop,
+};
 use crate::analysis::remedy::{EXPLAINS, loop_facts, tasks_while_waiting, too_little_work};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::columns::{Quantity, occupied};
+use crate::model::Region;
 use crate::overheads::Category;
 use crate::region_kind::{PseudoRegion, RegionKind};
 
@@ -78,6 +82,21 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         return Some(cause.saying(format!("threads waited {}", time(lost)), ""));
     };
     if let Some(tasks) = tasks_while_waiting(table, entry.cost.quantity) {
+        let work = work_of_creator(facts, entry);
+        if let Some(work) = work.filter(|_| waits_for_one_task(facts, region).is_none()) {
+            let what = format!(
+                "one thread worked {} in it besides creating tasks, while the others waited or executed \
+                 tasks, for only {}",
+                time(work),
+                time(tasks)
+            );
+            let cause = facts.cause(Kind::Single, at(), taken);
+            return Some(
+                cause
+                    .showing(&[("work_ns", work), ("tasks_ns", tasks)])
+                    .saying(what, CREATOR),
+            );
+        }
         let what = format!("meanwhile threads executed tasks for only {}", time(tasks));
         let cause = facts
             .cause(Kind::TooFewTasks, at(), taken)
@@ -122,6 +141,13 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     }
     Some(own(facts, taken, entry))
 }
+
+/// Advice for a `single` with `copyprivate`, which cannot have `nowait`.
+const COPIES: &str = "Share its work out, prepare its values ahead while the others work, or let each \
+                      thread find them itself.";
+
+/// Advice for a thread that has more to do than to create tasks.
+const CREATOR: &str = "Let the tasks do that work, or let more threads create them.";
 
 /// A `taskwait` waits for one task at a time if there are at most so many tasks for each wait.
 const ONE_TASK: f64 = 1.5;
@@ -191,10 +217,13 @@ fn too_few_tasks(facts: &Facts<'_, '_>, region: usize) -> String {
         .regions
         .iter()
         .filter(|region| region.kind.is_task_creation());
-    match creations.any(|region| mentions(region, "depend")) {
-        true => TASKS_IN_ORDER.to_owned(),
-        false => TOO_FEW_TASKS.to_owned(),
-    }
+    let waits_for_tasks = |region: &Region| region.kind == RegionKind::Taskwait;
+    let remedy = match creations.any(|region| mentions(region, "depend")) {
+        true => TASKS_IN_ORDER,
+        false if facts.profile.regions.iter().any(waits_for_tasks) => WAITED_FOR_SOON,
+        false => TOO_FEW_TASKS,
+    };
+    remedy.to_owned()
 }
 
 /// The kind of cause that the waiting construct itself suggests.
@@ -246,7 +275,10 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
             _ => Doubt::None,
         });
     }
-    let remedy = advice(region.kind, entry.category, of_loop);
+    let remedy = match kind == Kind::Single && mentions(region, "copyprivate") {
+        true => Some(COPIES),
+        false => advice(region.kind, entry.category, of_loop),
+    };
     let times = executions(facts, entry.region);
     let each = entry.amount.lost / times.max(1);
     let what = match kind {
