@@ -187,7 +187,7 @@ fn a_taskwait_for_each_task_is_one_cause_with_the_barrier_around_it() {
         profile
     };
     // 79 s in the taskwait and 40 s at the barrier, of two threads.
-    let expected = [(CauseKind::TooFewTasks, Some(3), 59)];
+    let expected = [(CauseKind::TooFewTasks, Some(3), 60)];
     assert_eq!(found(&profile(100)), expected);
     assert_eq!(found(&profile(4)), expected);
     let is_for_one = |profile: &Profile| {
