@@ -67,6 +67,7 @@ pub(crate) mod pause;
 pub(crate) mod pausing;
 pub(crate) mod quiesce;
 pub(crate) mod records;
+mod reducing;
 mod reduction;
 pub(crate) mod rights;
 #[cfg_attr(

@@ -255,7 +255,7 @@ impl Thread {
     fn is_in(
         &self,
         kind: Option<RegionKind>,
-        find: impl FnOnce() -> Option<&'static Region>,
+        find: impl FnOnce() -> Option<&'static Region> + Copy,
     ) -> bool {
         let Some(top) = self.top().and_then(Frame::region) else {
             return false;

@@ -13,36 +13,7 @@ use profile::region_kind::PseudoRegion;
 use super::arrival::member_frame;
 use super::records::Region;
 use super::records::frame::Role;
-use super::shared::SharedU64;
 use super::thread::Thread;
-
-/// A thread's part of a reduction, from when the thread begins to combine it until its next event.
-#[derive(Debug)]
-pub(crate) struct Reducing {
-    /// 0 if there is none.
-    since: SharedU64,
-    /// Whether the thread combines it, so that it works; 0 if it only waits for others.
-    combines: SharedU64,
-}
-
-impl Reducing {
-    pub(super) const fn none() -> Self {
-        Self {
-            since: SharedU64::new(0),
-            combines: SharedU64::new(0),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn is_open(&self) -> bool {
-        self.since.get() != 0
-    }
-
-    fn begin(&self, since: u64, combines: bool) {
-        self.combines.set(u64::from(combines));
-        self.since.set(since);
-    }
-}
 
 impl Thread {
     /// The runtime's call that combines the parts of a reduction began at this time, and has
@@ -69,7 +40,7 @@ impl Thread {
     }
 
     /// Whether the construct on top is one with a reduction, and the thread is in its body.
-    fn is_in_reduction(&self) -> bool {
+    pub(crate) fn is_in_reduction(&self) -> bool {
         self.top().is_some_and(|top| {
             top.within() == PseudoRegion::Body as u8
                 && top.region().is_some_and(Region::has_reduction)

@@ -19,7 +19,7 @@ use super::own_time::OwnTime;
 use super::records::Frame;
 use super::records::Region;
 use super::records::frame::{Role, add_frames};
-use super::reduction::Reducing;
+use super::reducing::Reducing;
 use super::sampler::{PassedLock, PassedMember, Sampler};
 use super::shared::{SharedRef, SharedU64, leak};
 use super::trace_stream::Stream;

@@ -33,8 +33,9 @@ fn noted<R: Copy>(
     note: impl FnOnce(&'static Thread, u64, R) + Copy,
 ) -> R {
     // What is passed over has no frame at which to note it.
-    if state::is_off() || thread::current().is_some_and(Thread::is_passing_over) {
-        return combine();
+    let reduces = |thread: &&Thread| !thread.is_passing_over() && thread.is_in_reduction();
+    if state::is_off() || thread::current().filter(reduces).is_none() {
+        return told(combine);
     }
     let since = clock::now();
     let result = told(combine);

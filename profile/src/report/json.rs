@@ -177,9 +177,8 @@ mod tests {
         rows.extend([costly, estimate].map(|it| row.clone().with_estimate(Some(it))));
         rows.push(row);
         rows.push(Row::of(7).with_estimate(Some(estimate)));
-        let requests = Span { count: 61, ns: 7 };
-        rows.push(Row::of(7).with_chunk_requests(requests));
-        rows.push(Row::of(7).with_reduction(requests));
+        let with = [Row::with_chunk_requests, Row::with_reduction];
+        rows.extend(with.map(|with| with(Row::of(7), Span { count: 61, ns: 7 })));
         let node = |parent, rows| Node {
             parent,
             region: 3,

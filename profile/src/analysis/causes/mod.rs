@@ -10,6 +10,7 @@
 //! - A cause below [`NEGLIGIBLE`] percent of the run is not listed on its own.
 
 mod contention;
+mod creator;
 mod handing_out;
 mod kinds;
 mod ledger;

@@ -1,10 +1,10 @@
 //! Tasks that do less work than creating them and handing them out costs, and tasks that are so many
 //! that the thread that creates them keeps them all.
 
+use super::creator::work_of_creator;
 use super::ledger::{Entry, Ledger};
 use super::waits::{encloses, is_mostly, times};
 use super::{Cause, Facts, Kind, Place, mentions};
-use crate::analysis::grain::work_in_single;
 use crate::analysis::remedy::tasks_while_waiting;
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
@@ -65,22 +65,6 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         ("waiting_each_ns", worst.mean_waiting_ns()),
     ]);
     vec![cause.saying(what, remedy)]
-}
-
-/// The work of the thread in a `single` explains the wait of the others if it accounts for at least this
-/// part of it.
-const CREATOR_EXPLAINS: f64 = 0.8;
-
-/// How long the thread in a `single` that creates tasks worked there itself, in nanoseconds, if the
-/// others waited for that.
-pub(super) fn work_of_creator(facts: &Facts<'_, '_>, wait: &Entry) -> Option<u64> {
-    let nodes = facts.tree.nodes.iter();
-    let its = nodes.filter(|node| node.region == wait.region);
-    let work: u64 = its.map(work_in_single).sum();
-    let others = facts.table(wait.region)?.threads.len().saturating_sub(1);
-    let explained = work as f64 * others as f64;
-    let explains = wait.is_wait() && work > 0;
-    (explains && explained >= CREATOR_EXPLAINS * wait.amount.lost as f64).then_some(work)
 }
 
 /// A thread keeps the tasks of a taskloop if it executes at least this part of them itself.

@@ -1,9 +1,9 @@
 //! Waits of team members for each other: which member they waited for, and why that member had
 //! more to do.
 
+use super::creator::work_of_creator;
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
-use super::tasks::work_of_creator;
 use super::{Cause, Doubt, Facts, Kind, Place, mentions};
 use crate::advice::{
     TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, WAITED_FOR_SOON, advice, for_loop,
