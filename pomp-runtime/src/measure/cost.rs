@@ -36,14 +36,14 @@ pub(crate) fn of_pair(scale: Scale) -> u64 {
     scale.to_ns((ticks + extra * PAIRS) * 1000) / PAIRS
 }
 
-/// A way not to time instances by the clock itself, with what [`PAIRS`] of them cost.
-struct Way {
+/// The cost of [`PAIRS`] instances of some sort, which is found at the first use.
+struct Calibrated {
     ticks: AtomicU64,
     find: fn() -> Option<u64>,
 }
 
-/// Pairs of calls pass over something.
-static CALLS: Way = Way::new(|| {
+/// Pairs of calls that pass over something.
+static CALLS: Calibrated = Calibrated::new(|| {
     ticks_of_passed(
         |thread, region, _| probe(Event::FlushEnter, thread, region),
         |thread, region, _| {
@@ -51,14 +51,15 @@ static CALLS: Way = Way::new(|| {
         },
     )
 });
-/// The program passes over instances and counts them.
-static COUNTED: Way = Way::new(|| ticks_of_passed(|_, _, record| record.counts(), |_, _, _| ()));
-/// The same, and it notes the phase that it is in, as in a `critical`.
-static NOTED: Way = Way::new(ticks_of_noted);
-/// Pairs of events take no more than a look at the coarse clock.
-static COARSE: Way = Way::new(ticks_of_coarse_pairs);
+/// Instances that the program passes over and counts.
+static COUNTED: Calibrated =
+    Calibrated::new(|| ticks_of_passed(|_, _, record| record.counts(), |_, _, _| ()));
+/// The same, where the program also notes the phase that it is in, as in a `critical`.
+static NOTED: Calibrated = Calibrated::new(ticks_of_noted);
+/// Pairs of events that take no more than a look at the coarse clock.
+static COARSE: Calibrated = Calibrated::new(ticks_of_coarse_pairs);
 
-impl Way {
+impl Calibrated {
     const fn new(find: fn() -> Option<u64>) -> Self {
         Self {
             ticks: AtomicU64::new(0),
@@ -73,8 +74,8 @@ impl Way {
 
 /// What passing over an atomic update adds to its time, in ticks. `is_lent`: the program counts it.
 pub(super) fn ticks_of_passing(is_lent: bool) -> f64 {
-    let way = if is_lent { &COUNTED } else { &CALLS };
-    way.ticks() as f64 / PAIRS as f64
+    let cost = if is_lent { &COUNTED } else { &CALLS };
+    cost.ticks() as f64 / PAIRS as f64
 }
 
 /// Instances that were not timed by the clock itself, by what they cost.
@@ -95,11 +96,11 @@ pub(crate) struct Untimed {
 /// As `of_pair`, of a pair of events that was not timed, in the mean over all of them. What can't be
 /// found out counts as 0.
 pub(crate) fn of_untimed_pair(scale: Scale, untimed: Untimed) -> u64 {
-    let ps = |number: u64, way: &Way| {
+    let ps = |number: u64, cost: &Calibrated| {
         // Nobody needs the cost of what there was not.
         let ticks = match number {
             0 => 0,
-            _ => way.ticks(),
+            _ => cost.ticks(),
         };
         u128::from(scale.to_ns(ticks * 1000) / PAIRS) * u128::from(number)
     };
@@ -254,7 +255,7 @@ fn ticks_of_coarse_pairs() -> Option<u64> {
     done.then_some(ticks)
 }
 
-/// A pair of events as an entry point has it that looks at the coarse clock.
+/// Opens an instance, with all that an entry point does for it.
 #[inline(never)]
 fn open_coarse(thread: &'static Thread, region: &'static Region) -> bool {
     look_for_thread();
@@ -367,7 +368,7 @@ mod tests {
         };
         let kinds = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]];
         let costs = kinds.map(one);
-        // Ten stand for nothing that was found.
+        // What can't be found counts as one tick for all pairs: 10 ps each.
         assert!(costs.iter().all(|cost| *cost > 10), "{costs:?}");
         assert_eq!(one([0; 4]), 0);
     }

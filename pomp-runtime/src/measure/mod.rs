@@ -67,8 +67,8 @@ pub(crate) mod pause;
 pub(crate) mod pausing;
 pub(crate) mod quiesce;
 pub(crate) mod records;
-mod reducing;
 mod reduction;
+mod reduction_part;
 pub(crate) mod rights;
 #[cfg_attr(
     any(test, not(target_arch = "x86_64")),

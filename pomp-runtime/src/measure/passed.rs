@@ -109,7 +109,7 @@ fn is_passed_over_by(
         return false;
     };
     if ends_momentary(event) {
-        // Where an event was recorded since, the thread does not know its place.
+        // If the begin had been recorded, the thread would have forgotten its place.
         return thread.knows_place_already() || thread.passes_over(event, find);
     }
     // Else the thread is in no state in which it can pass over something.
@@ -220,7 +220,7 @@ impl Thread {
                 sampler.passed.set_phase(phase);
                 true
             }
-            _ if ends_momentary(event) => !self.is_in(event.passed_over_with(), find),
+            _ if ends_momentary(event) => !self.has_on_top(event.passed_over_with(), find),
             Action::Close | Action::CloseWork if is_open() => {
                 sampler.passed.end();
                 true
@@ -252,7 +252,7 @@ impl Thread {
 
     /// Whether the construct on top of the stack is the one that `find` gives, which is of this kind.
     #[inline(always)]
-    fn is_in(
+    fn has_on_top(
         &self,
         kind: Option<RegionKind>,
         find: impl FnOnce() -> Option<&'static Region> + Copy,

@@ -28,14 +28,15 @@ impl Thread {
         // A task that the thread executed while it waited had a frame above.
         let was_in_task = top.above().is_some_and(|above| above.start() >= since);
         if self.is_in_reduction() && !was_in_task {
-            self.reducing.begin(since, has_combined && !has_forked());
+            self.reduction_part
+                .begin(since, has_combined && !has_forked());
         }
     }
 
     /// The thread combines its part of a reduction. It asked for its turn at this time.
     pub(crate) fn combines_its_part(&'static self, since: u64) {
         if self.is_in_reduction() {
-            self.reducing.begin(since, true);
+            self.reduction_part.begin(since, true);
         }
     }
 
@@ -51,21 +52,20 @@ impl Thread {
     /// other parts of its reduction, if there was one; else `now`.
     #[inline(always)]
     pub(super) fn begin_of_wait(&self, now: impl Fn() -> u64) -> u64 {
-        match self.reducing.is_open() {
+        match self.reduction_part.is_open() {
             false => now(),
-            true => self.end_reducing(&now),
+            true => self.end_of_reduction(&now),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn end_reducing(&self, now: &dyn Fn() -> u64) -> u64 {
-        let since = self.reducing.since.get();
-        self.reducing.since.set(0);
+    fn end_of_reduction(&self, now: &dyn Fn() -> u64) -> u64 {
+        let since = self.reduction_part.end();
         let Some(top) = self.top().filter(|top| top.last_event() <= since) else {
             return now();
         };
-        if self.reducing.combines.get() == 0 {
+        if !self.reduction_part.is_combined() {
             return since;
         }
         let at = now();
@@ -81,10 +81,9 @@ impl Thread {
     #[inline(never)]
     pub(super) fn separate_wait(&'static self, region: &'static Region) {
         if let Some(top) = self.top().filter(|top| top.is(Role::Construct, region))
-            && self.reducing.combines.get() == 0
+            && !self.reduction_part.is_combined()
         {
-            let since = self.reducing.since.get();
-            self.reducing.since.set(0);
+            let since = self.reduction_part.end();
             if top.last_event() <= since {
                 self.switch_phase_of(top, PseudoRegion::Ibarr, since);
             }

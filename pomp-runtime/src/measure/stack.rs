@@ -120,7 +120,7 @@ impl Thread {
                 None => self.open(region, PseudoRegion::Body, now),
             },
             Action::CloseWork => {
-                if self.reducing.is_open() {
+                if self.reduction_part.is_open() {
                     self.separate_wait(region);
                 }
                 self.close_work(region, self.begin_of_wait(now));

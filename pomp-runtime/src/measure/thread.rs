@@ -19,7 +19,7 @@ use super::own_time::OwnTime;
 use super::records::Frame;
 use super::records::Region;
 use super::records::frame::{Role, add_frames};
-use super::reducing::Reducing;
+use super::reduction_part::ReductionPart;
 use super::sampler::{PassedLock, PassedMember, Sampler};
 use super::shared::{SharedRef, SharedU64, leak};
 use super::trace_stream::Stream;
@@ -61,7 +61,7 @@ pub(crate) struct Thread {
     /// Its waits, kept for a collector.
     pub(crate) waits: WaitCounts,
     /// Its part of a reduction, if its next event ends that.
-    pub(super) reducing: Reducing,
+    pub(super) reduction_part: ReductionPart,
     /// The call site of the lock functions in its current statement, for functions of Fortran that
     /// cannot report it themselves.
     pub(crate) lock_site: SharedRef<Region>,
@@ -274,7 +274,7 @@ impl Thread {
             counters: Files::none(),
             awaited: SharedU64::new(0),
             waits: WaitCounts::new(),
-            reducing: Reducing::none(),
+            reduction_part: ReductionPart::none(),
             lock_site: SharedRef::none(),
             initial: SharedU64::new(0),
             home: SharedU64::new(0),

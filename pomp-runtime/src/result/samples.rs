@@ -41,11 +41,9 @@ impl Snapshot {
         let mut untimed = Untimed::default();
         for index in self.samples.keys().chain(&self.coarse).copied() {
             let node = self.nodes[index];
-            let pairs = self.untimed_pairs(index);
+            let (instances, pairs) = self.untimed_of(index);
             untimed.pairs += pairs;
             let region = node.region();
-            let each = node.parts().len().div_ceil(2) as u64;
-            let instances = pairs / each;
             match region.map(|region| region.kind) {
                 _ if node.coarse_times().is_some() => untimed.coarse += pairs,
                 Some(kind) if region.is_some_and(Region::is_lent) => match kind.is_momentary() {
@@ -60,27 +58,25 @@ impl Snapshot {
         untimed
     }
 
-    /// The pairs of events of a node that were not timed by the clock itself, as
-    /// `Row::passed_pairs` counts them.
-    fn untimed_pairs(&self, index: usize) -> u64 {
+    /// How many instances of a node were not timed by the clock itself, and how many pairs of events
+    /// these had, as `Row::passed_pairs` counts them.
+    fn untimed_of(&self, index: usize) -> (u64, u64) {
         const PAIRS: [PseudoRegion; 3] =
             [PseudoRegion::Main, PseudoRegion::Body, PseudoRegion::Ibarr];
-        let totals = self.totals(index);
-        let rest = self.samples.get(&index).copied();
-        match (
-            self.nodes[index].place(),
-            self.estimate(index, Scale::one()),
-        ) {
+        if let Origin::Member(_) = self.nodes[index].place() {
+            let instances = self.samples.get(&index).copied().unwrap_or(0);
             // The begin of a team and its end are events of the thread that forked.
-            (Origin::Member(_), _) => 2 * rest.unwrap_or(0),
-            (_, None) => 0,
-            (_, Some(estimate)) => {
-                let all: u64 = PAIRS.iter().map(|part| totals[*part as usize].count).sum();
-                let instances = totals[MAIN].count.max(1);
-                let untimed = instances.saturating_sub(estimate.timed);
-                (u128::from(all) * u128::from(untimed) / u128::from(instances)) as u64
-            }
+            return (instances, 2 * instances);
         }
+        let Some(estimate) = self.estimate(index, Scale::one()) else {
+            return (0, 0);
+        };
+        let totals = self.totals(index);
+        let all: u64 = PAIRS.iter().map(|part| totals[*part as usize].count).sum();
+        let instances = totals[MAIN].count.max(1);
+        let untimed = instances.saturating_sub(estimate.timed);
+        let pairs = u128::from(all) * u128::from(untimed) / u128::from(instances);
+        (untimed, pairs as u64)
     }
 
     /// Adds the estimated time of instances that were passed over.

@@ -2,11 +2,10 @@
 //! construct. The time for that is estimated from the requests that were timed. If none was
 //! timed, it cannot be told from work.
 
-use super::ledger::{Amount, Ledger};
+use super::ledger::Ledger;
 use super::{Cause, Facts, Kind, explains};
 use crate::analysis::words::{count, percent, time};
-use crate::columns::Quantity;
-use crate::model::{Region, Span};
+use crate::model::{Region, Row, Span};
 use crate::region_kind::RegionKind;
 use crate::schedule::Schedule;
 
@@ -24,15 +23,9 @@ const MUCH: f64 = 25.0;
 /// A cause for each loop whose threads spend much of their time getting the next chunk.
 pub(super) fn chunks(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let elapsed = facts.elapsed_by_region();
-    let mut requests = vec![Span::default(); elapsed.len()];
-    for node in &facts.tree.nodes {
-        for row in node.rows.iter() {
-            requests[node.region] += row.chunk_requests();
-        }
-    }
     let cause = |(region, requests)| cause(facts, region, requests, elapsed[region]);
-    let regions = requests.into_iter().enumerate();
-    regions.filter_map(cause).collect()
+    let requests = facts.sums(Row::chunk_requests).into_iter().enumerate();
+    requests.filter_map(cause).collect()
 }
 
 /// The cause for a loop with this elapsed time, if requests took much of its time.
@@ -40,17 +33,10 @@ fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> 
     if requests.count < MANY {
         return None;
     }
-    let table = facts.table(region)?;
-    let all = table.sum[table.column(Quantity::ExecTime)?].max(1);
-    let part = (requests.ns as f64 / all as f64).min(1.0);
+    let (part, amount) = facts.part_of_region(region, requests.ns, elapsed)?;
     if part < PART {
         return None;
     }
-    let amount = Amount {
-        lost: requests.ns.min(all),
-        likely: elapsed * part,
-        upper: elapsed,
-    };
     let each_ns = requests.ns / requests.count;
     let what = format!(
         "threads asked {} for the next chunk; that took an estimated {} of the loop's time, {} \

@@ -41,7 +41,8 @@ use super::tables::Table;
 use super::tree::Tree;
 use super::wall::Walls;
 use super::{NEGLIGIBLE, Share};
-use crate::model::{Profile, Region};
+use crate::columns::Quantity;
+use crate::model::{Profile, Region, Row, Span};
 use crate::order;
 use crate::overheads::Category;
 
@@ -167,6 +168,31 @@ impl Facts<'_, '_> {
             }
         }
         elapsed
+    }
+
+    /// The sum of a span over the rows of each region.
+    fn sums(&self, of: impl Fn(&Row) -> Span) -> Vec<Span> {
+        let mut sums = vec![Span::default(); self.profile.regions.len()];
+        for node in &self.tree.nodes {
+            for row in node.rows.iter() {
+                sums[node.region] += of(row);
+            }
+        }
+        sums
+    }
+
+    /// Which part of a region's thread time so many nanoseconds are, and what it wins without them, if
+    /// it lasted for this `elapsed` time.
+    fn part_of_region(&self, region: usize, ns: u64, elapsed: f64) -> Option<(f64, Amount)> {
+        let table = self.table(region)?;
+        let all = table.sum[table.column(Quantity::ExecTime)?].max(1);
+        let part = (ns as f64 / all as f64).min(1.0);
+        let amount = Amount {
+            lost: ns.min(all),
+            likely: elapsed * part,
+            upper: elapsed,
+        };
+        Some((part, amount))
     }
 
     /// For each region the parallel one to whose teams it binds, if it is one alone.

@@ -1,11 +1,10 @@
 //! Loops whose threads spend much time on combining their parts of a reduction, as of a large array.
 //! Mostly they do so one after the other: a thread that is done waits for those behind it.
 
-use super::ledger::{Amount, Entry, Ledger, sum};
+use super::ledger::{Entry, Ledger, sum};
 use super::{Cause, Facts, Kind};
 use crate::analysis::words::{count, percent, time};
-use crate::columns::Quantity;
-use crate::model::Span;
+use crate::model::{Row, Span};
 
 /// Combining is a cause if it takes at least this part of the loop's time.
 const PART: f64 = 0.1;
@@ -20,16 +19,9 @@ const MAKING: f64 = 0.5;
 /// A cause for each loop whose threads spend much of its time on combining their parts.
 pub(super) fn combining(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let elapsed = facts.elapsed_by_region();
-    let mut spans = vec![Span::default(); elapsed.len()];
-    for node in &facts.tree.nodes {
-        for row in node.rows.iter() {
-            spans[node.region] += row.reduction();
-        }
-    }
-    let regions = spans.into_iter().enumerate();
-    let regions = regions.filter(|(_, span)| span.ns > 0);
-    regions
-        .filter_map(|(region, span)| cause(facts, ledger, region, span, elapsed[region]))
+    let combined = facts.sums(Row::reduction).into_iter().enumerate();
+    combined
+        .filter_map(|(region, combined)| cause(facts, ledger, region, combined, elapsed[region]))
         .collect()
 }
 
@@ -41,28 +33,22 @@ fn cause(
     combined: Span,
     elapsed: f64,
 ) -> Option<Cause> {
-    let table = facts.table(region)?;
-    let all = table.sum[table.column(Quantity::ExecTime)?].max(1);
-    let part = (combined.ns as f64 / all as f64).min(1.0);
+    let (part, mut amount) = facts.part_of_region(region, combined.ns, elapsed)?;
     if part < PART {
         return None;
     }
     // Of n threads that combine one after the other, the k-th takes k times as long as the first,
     // and then waits for n - k others.
-    let threads = table.threads.len().max(1) as f64;
+    let threads = facts.table(region)?.threads.len().max(1) as f64;
     let expected = combined.ns as f64 * (threads - 1.0) / (threads + 1.0);
     let is_wait = |entry: &Entry| entry.region == region && entry.is_wait();
     let waits: Vec<Entry> = ledger.open().filter(|it| is_wait(it)).cloned().collect();
-    let one = combined.ns as f64 * 2.0 / (threads + 1.0) / threads;
-    let mut amount = Amount {
-        lost: combined.ns.min(all),
-        likely: elapsed * part + MAKING * one,
-        upper: elapsed,
-    };
     if sum(&waits).lost as f64 <= EXPECTED * expected {
         amount += sum(&ledger.take(is_wait));
     }
-    amount.likely = amount.likely.min(elapsed);
+    // The time of the first of them, in all executions.
+    let one = combined.ns as f64 * 2.0 / (threads + 1.0) / threads;
+    amount.likely = (amount.likely + MAKING * one).min(elapsed);
     amount.upper = elapsed;
     let each_ns = combined.ns / combined.count.max(1);
     let what = format!(

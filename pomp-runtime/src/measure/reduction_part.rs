@@ -1,17 +1,17 @@
-//! What a thread keeps of the [`reduction`](super::reduction) to which it gives its part.
+//! A thread's part of a [`reduction`](super::reduction).
 
 use super::shared::SharedU64;
 
 /// A thread's part of a reduction, from when the thread begins to combine it until its next event.
 #[derive(Debug)]
-pub(crate) struct Reducing {
+pub(crate) struct ReductionPart {
     /// 0 if there is none.
-    pub(super) since: SharedU64,
-    /// Whether the thread combines it, so that it works; 0 if it only waits for others.
-    pub(super) combines: SharedU64,
+    since: SharedU64,
+    /// 1 if the thread combines it, so that it works; 0 if it only waits for others.
+    combines: SharedU64,
 }
 
-impl Reducing {
+impl ReductionPart {
     pub(super) const fn none() -> Self {
         Self {
             since: SharedU64::new(0),
@@ -24,8 +24,20 @@ impl Reducing {
         self.since.get() != 0
     }
 
+    /// Whether the thread combines it.
+    pub(super) fn is_combined(&self) -> bool {
+        self.combines.get() != 0
+    }
+
     pub(super) fn begin(&self, since: u64, combines: bool) {
         self.combines.set(u64::from(combines));
         self.since.set(since);
+    }
+
+    /// Ends it. Returns when it began.
+    pub(super) fn end(&self) -> u64 {
+        let since = self.since.get();
+        self.since.set(0);
+        since
     }
 }
