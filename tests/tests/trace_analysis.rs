@@ -262,17 +262,29 @@ fn sets(trace: &Path) -> BTreeMap<String, Vec<(u64, u64)>> {
     sets
 }
 
+/// How a thread holds critical sections and locks after another thread has waited for it. The
+/// profile finds the holder among the eight latest holds of each thread, when the thread that waited
+/// has released what it got. A trace has all holds.
+#[derive(Clone, Copy)]
+enum Holds {
+    /// The holder cannot hold anything eight more times until then.
+    Few,
+    /// It can, if the other thread is interrupted: the profile may know of fewer waits.
+    Quick,
+}
+
 /// How often each thread was the last at each barrier.
 type Last = BTreeMap<(String, bool, String), u64>;
 
 #[test]
 fn who_was_the_last_and_how_often_threads_waited_is_what_the_profile_says() {
     let bin = romp_bin_dir().unwrap();
-    for name in [
-        "c/barrier.c",
-        "c/nested_constructs.c",
-        "programs/critical_contention.c",
-        "c/locks.c",
+    for (name, holds) in [
+        ("c/barrier.c", Holds::Few),
+        ("c/nested_constructs.c", Holds::Few),
+        ("programs/critical_contention.c", Holds::Few),
+        ("programs/lock_convoy.c", Holds::Few),
+        ("c/locks.c", Holds::Quick),
     ] {
         let fixture = Fixture::read(name).unwrap();
         let compiler = Compiler::find("gcc").unwrap();
@@ -308,11 +320,18 @@ fn who_was_the_last_and_how_often_threads_waited_is_what_the_profile_says() {
         }
         assert_eq!(traced, profiled, "{name}");
 
-        assert_eq!(
-            traced_waits(&trace, &waits),
-            profiled_waits(&profile),
-            "{name}"
-        );
+        let (traced, profiled) = (traced_waits(&trace, &waits), profiled_waits(&profile));
+        match holds {
+            Holds::Few => assert_eq!(traced, profiled, "{name}"),
+            Holds::Quick => {
+                let is_traced =
+                    |(place, count)| traced.get(place).is_some_and(|traced| count <= traced);
+                assert!(
+                    profiled.iter().all(is_traced),
+                    "{name}: {traced:?} {profiled:?}"
+                );
+            }
+        }
 
         // No thread waited longer for a critical section than it took to enter it.
         let entered: u64 = stats(&trace)

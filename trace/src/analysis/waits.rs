@@ -39,7 +39,9 @@ pub type Where = (Thread, u32);
 ///
 /// A thread waited if it took more than [`WAITED`] to get it, and another thread had it meanwhile.
 /// Its wait, from asking to getting, counts for the thread that had it when it was asked for, or
-/// else for the thread that had it longest meanwhile. A profile counts in the same way.
+/// else for the thread that had it longest meanwhile. A profile counts in the same way, among the
+/// eight latest holds of each thread: it misses a wait if the holder has held something eight times
+/// more before the thread that waited has released what it got.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
