@@ -25,7 +25,18 @@ pub(super) unsafe fn event<R: Copy>(
     action: impl FnOnce(&'static Thread, &'static Region) -> R + Copy,
 ) -> Option<R> {
     // SAFETY: as the caller promises.
-    event_of(move |_| region_of(unsafe { descriptor.as_ref() }?), action)
+    let descriptor = unsafe { descriptor.as_ref() };
+    match is_switched_off(descriptor.and_then(OmpRegDescr::known_region)) {
+        true => None,
+        false => event_of(move |_| region_of(descriptor?), action),
+    }
+}
+
+/// Whether the user has switched the region off. Asked first where a region is known, since it spares
+/// all that recording an event takes.
+#[inline(always)]
+pub(super) fn is_switched_off(region: Option<&Region>) -> bool {
+    region.is_some_and(|region| region.off)
 }
 
 /// Runs `action` for an event of the region that `find` finds, if the region is to be measured. It

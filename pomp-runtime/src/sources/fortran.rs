@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use profile::for_events;
 
-use super::boundary::{caught, event_of};
+use super::boundary::{caught, event_of, is_switched_off};
 use super::literal::Literal;
 use super::pomp::{
     self, begin_announced, begin_execution, begin_or_pass, create, fork_that_may_pass, is_work,
@@ -47,6 +47,7 @@ macro_rules! probes {
                     Event::TaskEnd => find()?.known_execution(),
                     _ => find(),
                 })
+                || is_switched_off(find())
             {
             } else if const { is_short(Event::$event) } {
                 event_at(literal, |thread, region| on_event(Event::$event, thread, region));
@@ -98,7 +99,10 @@ fn event_at<R: Copy>(
     literal: Literal,
     action: impl FnOnce(&'static Thread, &'static Region) -> R + Copy,
 ) -> Option<R> {
-    event_of(move |thread| literal.region(thread), action)
+    match is_switched_off(literal.known_region()) {
+        true => None,
+        false => event_of(move |thread| literal.region(thread), action),
+    }
 }
 
 for_events!(probes);

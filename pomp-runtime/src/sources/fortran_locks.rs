@@ -10,7 +10,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use super::boundary::event_of;
+use super::boundary::{event_of, is_switched_off};
 use super::fortran::pompf;
 use super::literal::Literal;
 use super::locks::{begin, begin_wait, called, is_set_at_once, release, released, tried};
@@ -51,6 +51,9 @@ macro_rules! routines {
                     unsafe {
                         let literal = Literal::new(text, length);
                         let known = || literal.known_region();
+                        if is_switched_off(known()) {
+                            return omp::$set_omp(lock);
+                        }
                         $(if let Some(thread) = $passes_over(known, lock.addr()) {
                             omp::$set_omp(lock);
                             return thread.has_set_passed_lock();
@@ -69,7 +72,7 @@ macro_rules! routines {
                         return omp::$set_omp(lock);
                     }
                     $(let literal = Literal::new(text, length);
-                    if let Some(thread) = $at_once(|| literal.known_region(), lock.addr()) {
+                    if let Some(thread) = $at_once(|| literal.near_region(), lock.addr()) {
                         omp::$set_omp(lock);
                         return thread.has_set_passed_lock();
                     })?
@@ -89,6 +92,9 @@ macro_rules! routines {
                     // SAFETY: as above.
                     unsafe {
                         let literal = Literal::new(text, length);
+                        if is_switched_off(literal.known_region()) {
+                            return omp::$unset_omp(lock);
+                        }
                         let set = release(move |thread| literal.region(thread), lock);
                         omp::$unset_omp(lock);
                         released(set);

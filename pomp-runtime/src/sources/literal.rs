@@ -1,9 +1,13 @@
 //! How a probe in Fortran finds its region: by the address of its literal.
 //!
-//! A literal stays at one address as long as its program part is loaded. So a table from address
-//! to region answers at once, without a lock, and the text is read only where an address is new.
-//! Another text at a known address (a library was unloaded, and another one loaded in its place)
-//! is noticed by its length and last bytes.
+//! A literal stays at one address as long as its program part is loaded. So its region is found by
+//! that address, without a lock, and the text is read only where an address is new. Another text at
+//! a known address (a library was unloaded, and another one loaded in its place) is noticed by its
+//! length and last bytes.
+//!
+//! What is known of a literal stands in [`NEAR`], in a place that follows from the address, so that
+//! a probe reads nothing else to find it: what it reads next would have to wait. If that place is
+//! taken, it stands elsewhere, and a table has where.
 //!
 //! A region's first probe carries its record, the others its id. An id whose record was not seen
 //! has no region yet: the region's first probe was not measured, so the later ones are not
@@ -12,6 +16,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_char;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use profile::descriptor::{DescriptorError, Literal as Content};
 
@@ -20,7 +25,7 @@ use super::unreached;
 use crate::measure::mutex::lock;
 use crate::measure::records::Region;
 use crate::measure::records::region::{self, register};
-use crate::measure::shared::{SharedRef, leak};
+use crate::measure::shared::{SharedRef, SharedU64, leak};
 use crate::measure::thread::Thread;
 use crate::measure::{errno, message};
 
@@ -28,13 +33,16 @@ use crate::measure::{errno, message};
 #[derive(Clone, Copy)]
 pub(super) struct Literal<'a>(&'a [u8]);
 
-/// A literal whose text has been read. Fills a cache line.
+/// A literal whose text has been read, or a place for one. Fills a cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Known {
-    address: usize,
-    length: usize,
-    print: Print,
+    /// 0 if nothing is known yet. It is written last, and never again.
+    address: AtomicUsize,
+    length: AtomicUsize,
+    /// The low and the high half of its print.
+    low: SharedU64,
+    high: SharedU64,
     region: SharedRef<Region>,
 }
 
@@ -42,13 +50,62 @@ struct Known {
 /// tell it from others.
 type Print = u128;
 
+/// Places for what is known of literals; a power of two.
+const PLACES: usize = 4096;
+
+static NEAR: [Known; PLACES] = [const { Known::none() }; PLACES];
+
+impl Known {
+    const fn none() -> Self {
+        Self {
+            address: AtomicUsize::new(0),
+            length: AtomicUsize::new(0),
+            low: SharedU64::new(0),
+            high: SharedU64::new(0),
+            region: SharedRef::none(),
+        }
+    }
+
+    /// The place for what is at an address. Texts of 16 bytes or more that stand side by side have
+    /// places of their own.
+    #[inline(always)]
+    fn near(address: usize) -> &'static Self {
+        &NEAR[address / size_of::<Print>() % PLACES]
+    }
+
+    #[inline(always)]
+    fn is_for(&self, literal: Literal, print: impl FnOnce() -> Print) -> bool {
+        self.address.load(Ordering::Acquire) == literal.address()
+            && self.length.load(Ordering::Relaxed) == literal.0.len()
+            && (u128::from(self.high.get()) << 64 | u128::from(self.low.get())) == print()
+    }
+
+    /// Fills the place of the literal, or one that is made for it. Only one thread at a time may
+    /// call this.
+    fn enter(literal: Literal) -> Option<&'static Self> {
+        let near = Self::near(literal.address());
+        let is_free = near.address.load(Ordering::Relaxed) == 0;
+        let known = match is_free {
+            true => near,
+            false => leak(Self::none())?,
+        };
+        known.length.store(literal.0.len(), Ordering::Relaxed);
+        let print = literal.print();
+        known.low.set(print as u64);
+        known.high.set((print >> 64) as u64);
+        known.address.store(literal.address(), Ordering::Release);
+        Some(known)
+    }
+}
+
 impl by_address::Known for Known {
     fn address(&self) -> usize {
-        self.address
+        self.address.load(Ordering::Relaxed)
     }
 
     fn replaces(&self, other: &Self) -> bool {
-        self.length == other.length
+        let lengths = [self, other].map(|known| known.length.load(Ordering::Relaxed));
+        lengths[0] == lengths[1]
     }
 }
 
@@ -98,10 +155,29 @@ impl<'a> Literal<'a> {
         self.known()?.region.get()
     }
 
+    /// As `known_region`, but only if what is known stands in its place and the text is long. It
+    /// calls no function, so that a probe saves few registers.
+    #[inline(always)]
+    pub(super) fn near_region(self) -> Option<&'static Region> {
+        self.near()?.region.get()
+    }
+
+    #[inline(always)]
+    fn near(self) -> Option<&'static Known> {
+        let print = u128::from_ne_bytes(*self.0.last_chunk()?);
+        let near = Known::near(self.address());
+        near.is_for(self, || print).then_some(near)
+    }
+
     #[inline(always)]
     fn known(self) -> Option<&'static Known> {
-        let known = TABLE.find(self.address(), |known| known.length == self.0.len());
-        known.filter(|known| known.print == self.print())
+        self.near().or_else(|| self.elsewhere())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn elsewhere(self) -> Option<&'static Known> {
+        TABLE.find(self.address(), |known| known.is_for(self, || self.print()))
     }
 
     /// Reads the text, which no thread has seen at this address.
@@ -145,12 +221,7 @@ impl Book {
             Some(known) => known,
             None => {
                 region::look_for_more(unreached::register_all);
-                let known = leak(Known {
-                    address: literal.address(),
-                    length: literal.0.len(),
-                    print: literal.print(),
-                    region: SharedRef::none(),
-                })?;
+                let known = Known::enter(literal)?;
                 self.known.insert(key, known);
                 let text = String::from_utf8_lossy(literal.0);
                 if let Err(error) = self.resolve(&text, known) {

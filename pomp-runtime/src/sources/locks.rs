@@ -5,7 +5,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::boundary::{passing_event_of, thread_event};
+use super::boundary::{is_switched_off, passing_event_of, thread_event};
 use super::descriptor::OmpRegDescr;
 use super::regions::region_of;
 use crate::measure::clock::now;
@@ -145,6 +145,9 @@ macro_rules! routines {
                 // SAFETY: as the caller promises.
                 unsafe {
                     let known = || descriptor.as_ref()?.known_region();
+                    if is_switched_off(known()) {
+                        return omp::$set_omp(lock);
+                    }
                     $(if let Some(thread) = $passes_over(known, lock.addr()) {
                         omp::$set_omp(lock);
                         return thread.has_set_passed_lock();
@@ -183,6 +186,9 @@ macro_rules! routines {
             unsafe extern "C-unwind" fn recorded(descriptor: *const OmpRegDescr, lock: *mut c_void) {
                 // SAFETY: as the caller promises.
                 unsafe {
+                    if is_switched_off(descriptor.as_ref().and_then(OmpRegDescr::known_region)) {
+                        return omp::$unset_omp(lock);
+                    }
                     let set = release(move |_| region_of(descriptor.as_ref()?), lock);
                     omp::$unset_omp(lock);
                     released(set);

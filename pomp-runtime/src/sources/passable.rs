@@ -4,7 +4,7 @@
 
 use std::ffi::c_int;
 
-use super::boundary::event;
+use super::boundary::{event, is_switched_off};
 use super::descriptor::OmpRegDescr;
 use super::pomp::{POMP_Critical_enter, POMP_Master_begin, POMP_Ordered_enter, on_event};
 use crate::measure::clock::now_in_order;
@@ -32,13 +32,11 @@ macro_rules! begins {
             descriptor: *const OmpRegDescr,
             slot: *mut *const Passing,
         ) -> c_int {
-            if state::is_off() {
-                return 0;
-            }
             // SAFETY: as the caller promises.
             unsafe {
                 let region = descriptor.as_ref().and_then(OmpRegDescr::known_region);
-                c_int::from($begin($($argument),+, descriptor, region, slot))
+                let is_off = state::is_off() || is_switched_off(region);
+                c_int::from(!is_off && $begin($($argument),+, descriptor, region, slot))
             }
         }
     )+};

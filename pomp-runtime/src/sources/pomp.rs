@@ -10,7 +10,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use profile::for_events;
 use profile::region_kind::RegionKind;
 
-use super::boundary::{caught, event, event_of};
+use super::boundary::{caught, event, event_of, is_switched_off};
 use super::descriptor::OmpRegDescr;
 use super::regions::region_of;
 use super::tables::{RompRegion, register_table};
@@ -62,6 +62,7 @@ macro_rules! probes {
                     event(descriptor, |thread, region| on_event(EVENT, thread, region));
                 } else if !is_passed_over_at_once(EVENT, || descriptor.as_ref()?.known_region())
                     && !state::is_off()
+                    && !is_switched_off(descriptor.as_ref().and_then(OmpRegDescr::known_region))
                 {
                     slow_path(descriptor);
                 }
@@ -158,6 +159,9 @@ pub(super) fn begin_execution(
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
     created: u64,
 ) {
+    if is_switched_off(known()) {
+        return;
+    }
     let stack = stack_here();
     if !coarse_times::opens_execution(|| known()?.known_execution(), stack) {
         event_of(find, |thread, region| {
@@ -172,7 +176,7 @@ pub(super) fn create(
     known: impl FnOnce() -> Option<&'static Region> + Copy,
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
 ) -> u64 {
-    match coarse_times::is_recorded(Event::TaskCreateEnter, known) {
+    match is_switched_off(known()) || coarse_times::is_recorded(Event::TaskCreateEnter, known) {
         true => 0,
         false => event_of(find, create_task).unwrap_or(0),
     }
