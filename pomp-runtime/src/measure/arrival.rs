@@ -35,7 +35,7 @@ impl Thread {
     /// This thread arrives at a barrier that is passed over.
     #[inline(always)]
     pub(super) fn counts_barrier(&self) {
-        if let Some(member) = self.sampler.member.get() {
+        if let Some(member) = self.top().and_then(member_frame) {
             member.barriers.add(1);
         }
     }
@@ -85,7 +85,8 @@ impl Frame {
     }
 }
 
-/// The innermost frame of a team member.
+/// The innermost frame of a team member. Takes as long as the thread is deep in a recursion, so
+/// nothing that happens in each step of one may ask for it.
 #[inline(always)]
 pub(super) fn member_frame(top: &'static Frame) -> Option<&'static Frame> {
     let mut frame = top;

@@ -9,7 +9,6 @@
 use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::arrival::member_frame;
 use super::clock::now;
 use super::records::Frame;
 use super::records::Region;
@@ -294,7 +293,6 @@ impl Thread {
             return false;
         }
         sampler.place.set(place_of(parent, top.within()));
-        sampler.member.set(member_frame(top));
         sampler.seen.set(mark);
         self.looks_up_next_time();
         true

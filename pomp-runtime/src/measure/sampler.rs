@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use profile::region_kind::PseudoRegion;
 
 use super::lending::{Lending, Passed, Passing};
-use super::records::{Frame, Region};
+use super::records::Region;
 use super::shared::{SharedRef, SharedU64};
 use crate::measure::records::Node;
 use crate::measure::records::waits::{NodeWaits, SEVERAL};
@@ -39,8 +39,6 @@ pub(crate) struct Sampler {
     /// The mark of the coarse clock when the thread found its place; 0 if it has to find it.
     pub(super) seen: SharedU64,
     pub(super) place: SharedU64,
-    /// The frame of the team's member at that place; it numbers the barriers.
-    pub(super) member: SharedRef<Frame>,
     /// The instance that is passed over at the moment, if one is.
     pub(super) passed: Passed,
     random: SharedU64,
@@ -146,7 +144,6 @@ impl Sampler {
         Self {
             seen: SharedU64::new(0),
             place: SharedU64::new(0),
-            member: SharedRef::none(),
             passed: Passed::none(),
             random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
             used: SharedU64::new(0),

@@ -275,12 +275,15 @@ impl Thread {
     /// Sets the length of a region's windows, of each of which one instance is timed, if this thread
     /// forked the team. It should be `wanted`, and changes seldom, so that all threads know it.
     fn sets_window(&self, region: &'static Region, wanted: u64) {
+        let window = region.window();
+        if (window / 4..=window).contains(&wanted) {
+            return;
+        }
         let member = self.top().and_then(member_frame);
         let is_worker = member
             .and_then(Frame::below)
             .is_some_and(|below| below.role() != Role::Fork);
-        let window = region.window();
-        if !is_worker && (wanted > window || wanted < window / 4) {
+        if !is_worker {
             let window = match wanted {
                 0 | 1 => 0,
                 many => many.min(MOST).next_power_of_two(),

@@ -54,15 +54,14 @@ pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause>
         };
         let region = most.region;
         let place = facts.at(most.cost.place, region);
-        let each = facts.table(region).map_or(0, |table| {
-            let column = table.column(Quantity::ExecCount);
-            column.map_or(0, |column| table.sum[column])
-        });
+        let of_region = facts.tree.nodes.iter().filter(|node| node.region == region);
+        let forks = of_region.flat_map(|node| node.rows().map(|row| row.row.seq().count));
+        let starts: u64 = forks.sum();
         let lost = sum(&taken).lost;
         let what = format!(
-            "executed {}, {} lost each time on average",
-            count(each, "time"),
-            time(lost / each.max(1))
+            "started {}, {} of its threads' time lost each time on average",
+            count(starts, "time"),
+            time(lost / starts.max(1))
         );
         let kind = facts.profile.regions[region].kind;
         let remedy = advice(kind, most.category, LoopFacts::default())

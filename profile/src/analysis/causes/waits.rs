@@ -286,7 +286,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
         Kind::Sections => "threads waited for the one with the longest sections".to_owned(),
         Kind::Barrier => last_to_come(facts, entry),
         _ => format!(
-            "executed {}, {} lost each time on average",
+            "threads executed it {} in all, and lost {} each time on average",
             count(times, "time"),
             time(each)
         ),
