@@ -126,12 +126,34 @@ fn an_atomic_is_frequent_by_its_rate() {
 /// The function may contain the next level of a recursion, so its time is in each level.
 #[test]
 fn an_update_whose_expression_calls_a_function_with_constructs_loses_nothing() {
-    let mut profile = atomic(1000, Some("x"));
+    let mut profile = atomic(10_000_000, Some("x"));
     let lost = |profile: &Profile| Report::new(profile).overheads.whole_sum.overhead.ns;
     let before = lost(&profile);
     let inner = node(Some(1), 1, Main, vec![row(1, &[(Main, 3)])]);
     profile.nodes.push(inner);
     assert_eq!(before - lost(&profile), 4_000_000_000);
+}
+
+/// What the shortest update takes is its expression's work, and so is what no wait can take.
+#[test]
+fn the_work_of_an_expression_is_not_lost_in_its_update() {
+    let lost = |profile: &Profile| Report::new(profile).overheads.whole_sum.overhead.ns;
+    let mut profile = atomic(10_000_000, Some("x"));
+    let shortest = |min_ns| Distribution {
+        region: 1,
+        thread: Some(1),
+        part: Main,
+        min_ns,
+        max_ns: 1000,
+        histogram: Vec::new(),
+    };
+    for (min_ns, wait) in [(10, 400), (199, 400), (250, 150), (400, 0)] {
+        profile.distributions = vec![shortest(min_ns)];
+        assert_eq!(lost(&profile), wait * 10_000_000, "{min_ns}");
+    }
+    let slow = atomic(1000, Some("x"));
+    let threads = slow.threads.len() as u64;
+    assert_eq!(lost(&slow), 1000 * threads * 500);
 }
 
 /// An update that takes no longer than one without other threads loses nothing.

@@ -1,9 +1,10 @@
 //! Whether tasks are worth creating: the time to create them, compared with their work.
 
 use super::tree::{Tree, TreeNode};
-use crate::columns::Quantity;
+use crate::columns::{Quantity, occupied};
 use crate::model::{Profile, Region};
 use crate::order;
+use crate::overheads::{self, Cost};
 use crate::region_kind::RegionKind;
 
 /// A task whose creation takes more than this part of its work is too small:
@@ -30,8 +31,8 @@ pub struct Grain {
     /// Their share (by number of tasks) of the time that threads waited for tasks. For tasks
     /// that are too small, it is the time to hand them out.
     pub waiting_ns: u64,
-    /// Time in the tasks, without the constructs that they create, wait for or call, and
-    /// without the cost of measuring these.
+    /// Time in the tasks, with that of the functions and constructs in them, but without waits, without
+    /// creating other tasks, and without the cost of measuring.
     pub work_ns: u64,
     /// The number of threads that may have waited at the same time.
     threads: u64,
@@ -89,7 +90,7 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
     if executions.peek().is_none() {
         return Vec::new();
     }
-    let own = own_times(profile, tree);
+    let own = times(profile, tree);
     let mut grains: Vec<Grain> = executions
         .filter(|(execution, _)| own[*execution].0 > 0)
         .filter_map(|(execution, region)| {
@@ -153,29 +154,52 @@ fn share_waits(grains: &mut [Grain], waits: u64) {
     }
 }
 
-/// Number and exclusive time of the executions of each region.
-fn own_times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
-    let mut own = vec![(0, 0); profile.regions.len()];
+/// The task construct whose tasks the thread executes at each node, by the region of its executions.
+/// None where the thread is in no task, or creates tasks or waits for them.
+fn tasks(tree: &Tree<'_>) -> Vec<Option<usize>> {
+    let mut tasks: Vec<Option<usize>> = Vec::with_capacity(tree.nodes.len());
+    for node in &tree.nodes {
+        tasks.push(match node.kind {
+            kind if kind.is_task_execution() => Some(node.region),
+            RegionKind::Taskloop | RegionKind::Taskwait => None,
+            kind if kind.is_task_creation() || kind.is_parallel() => None,
+            _ => node.parent.and_then(|parent| tasks[parent]),
+        });
+    }
+    tasks
+}
+
+/// Of each region: how often it was executed, and for how long threads were in it and in no construct
+/// in it. Of executions of tasks: how long they worked, also in such constructs.
+fn times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
+    let mut times = vec![(0, 0); profile.regions.len()];
     // Picoseconds.
     let mut measuring = vec![0; profile.regions.len()];
-    for node in &tree.nodes {
+    for (node, task) in tree.nodes.iter().zip(tasks(tree)) {
+        let costs: Vec<&Cost> = overheads::of(node.kind).collect();
         for measures in node.executors() {
-            let (count, ns): &mut (u64, u64) = &mut own[node.region];
+            let (count, ns): &mut (u64, u64) = &mut times[node.region];
             *count = count.saturating_add(measures.row.main.count);
             *ns = ns.saturating_add(Quantity::ExecTime.exclusive(&measures));
+            if let Some(task) = task.filter(|task| *task != node.region) {
+                let lost = costs.iter().map(|cost| node.lost(cost, &measures));
+                let own = occupied(node.kind, measures.row).saturating_sub(measures.nested.all);
+                let worked = own.saturating_sub(lost.sum());
+                times[task].1 = times[task].1.saturating_add(worked);
+            }
         }
         for child in node.children.iter().map(|child| &tree.nodes[*child]) {
             let measured = child.executors();
             let all = measured.map(|m| profile.run.measuring_ps(m.row, child.kind));
-            let ps: &mut u128 = &mut measuring[node.region];
+            let ps: &mut u128 = &mut measuring[task.unwrap_or(node.region)];
             *ps = all.fold(*ps, u128::saturating_add);
         }
     }
-    for ((_, ns), measuring) in own.iter_mut().zip(measuring) {
+    for ((_, ns), measuring) in times.iter_mut().zip(measuring) {
         let measuring = u64::try_from(measuring / 1000).unwrap_or(u64::MAX);
         *ns = ns.saturating_sub(measuring);
     }
-    own
+    times
 }
 
 /// Whether a region creates the tasks that an execution region executes.

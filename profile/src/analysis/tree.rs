@@ -16,7 +16,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use super::atomics::Updates;
 use crate::columns::{Measures, Nested, is_waiting, occupied};
 use crate::model::{Node, Profile, Row};
 use crate::overheads::{self, Category, Charge, Cost};
@@ -53,9 +55,8 @@ pub(crate) struct TreeNode<'p> {
     maybe_tasks: Vec<(usize, u64)>,
     /// Whether it is a construct whose sections were not seen.
     pub(super) hides_sections: bool,
-    /// Whether it is an atomic construct whose expression calls functions with constructs in them.
-    /// Its time is mostly that of the functions.
-    calls_functions: bool,
+    /// Of an atomic construct: what its updates do.
+    updates: Option<Arc<Updates>>,
     /// The sums over the nodes below, for each row's thread. Empty for nodes without children,
     /// to save memory: most nodes have none, and most rows belong to them.
     nested: Vec<Nested>,
@@ -109,10 +110,18 @@ impl<'p> TreeNode<'p> {
     /// The time that a thread lost here to one of the construct's costs.
     pub(super) fn lost(&self, cost: &Cost, measures: &Measures<'_>) -> u64 {
         let creates_tasks = self.creators_of_hidden_tasks.contains(&measures.row.thread);
-        match creates_tasks || self.calls_functions {
-            true => 0,
-            false => cost.quantity.inclusive(measures),
+        match (creates_tasks, &self.updates) {
+            (true, _) => 0,
+            (false, Some(updates)) => updates.wait_of(measures.row),
+            (false, None) => cost.quantity.inclusive(measures),
         }
+    }
+
+    /// Of an atomic construct: the time of the updates without that of their expressions.
+    pub(super) fn waited_in_updates(&self) -> u64 {
+        let waits =
+            |updates: &Arc<Updates>| self.executors().map(|it| updates.wait_of(it.row)).sum();
+        self.updates.as_ref().map_or(0, waits)
     }
 
     /// The part of the thread's own time here that may have been work or waiting.
@@ -209,7 +218,7 @@ impl<'p> Tree<'p> {
         };
         tree.link(profile);
         tree.mark_recursion(profile.regions.len());
-        tree.mark_calls(profile.regions.len());
+        tree.find_work_in_updates(profile);
         tree
     }
 
@@ -278,7 +287,7 @@ impl<'p> Tree<'p> {
             creators_of_hidden_tasks: Vec::new(),
             maybe_tasks: Vec::new(),
             hides_sections: false,
-            calls_functions: false,
+            updates: None,
             nested: Vec::new(),
         });
         here
@@ -315,18 +324,17 @@ impl<'p> Tree<'p> {
         }
     }
 
-    /// Marks atomic constructs whose expressions call functions.
-    fn mark_calls(&mut self, regions: usize) {
-        let mut calls = vec![false; regions];
-        for node in self
-            .nodes
-            .iter()
-            .filter(|node| node.kind == RegionKind::Atomic)
-        {
-            calls[node.region] |= !node.children.is_empty();
+    /// Finds what the expressions of atomic constructs work.
+    fn find_work_in_updates(&mut self, profile: &Profile) {
+        let is_atomic = |node: &&TreeNode<'_>| node.kind == RegionKind::Atomic;
+        let mut calls: BTreeMap<usize, bool> = BTreeMap::new();
+        for node in self.nodes.iter().filter(is_atomic) {
+            *calls.entry(node.region).or_default() |= !node.children.is_empty();
         }
+        let of = |(region, calls)| (region, Arc::new(Updates::of(profile, region, calls)));
+        let updates: BTreeMap<usize, Arc<Updates>> = calls.into_iter().map(of).collect();
         for node in &mut self.nodes {
-            node.calls_functions = calls[node.region];
+            node.updates = updates.get(&node.region).cloned();
         }
     }
 

@@ -7,6 +7,7 @@ use super::ledger::{Entry, Ledger, largest};
 use super::{Cause, Facts, Kind, Place, explains, mentions, queued};
 use crate::advice::{LoopFacts, advice};
 use crate::analysis::atomics::{has_many_variables, hidden_ns};
+use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, percent, time};
 use crate::columns::Quantity;
 use crate::model::{Contention, GuardKind};
@@ -169,7 +170,9 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
             column(facts, region, Quantity::ExecTime),
             column(facts, region, Quantity::ExecCount),
         );
-        let share = 100.0 * ns as f64 / facts.overheads.thread_time_ns.max(1) as f64;
+        let waited = facts.tree.nodes.iter().filter(|node| node.region == region);
+        let waited: u64 = waited.map(TreeNode::waited_in_updates).sum();
+        let share = 100.0 * waited as f64 / facts.overheads.thread_time_ns.max(1) as f64;
         (share >= MUCH && !explains(causes, region)).then(|| {
             format!(
                 "The {} took {} of the thread time, in {} of about {}. Threads seldom waited for \

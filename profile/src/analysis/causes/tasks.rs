@@ -33,29 +33,40 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let Some(worst) = small.first() else {
         return Vec::new();
     };
+    let tasks: u64 = small.iter().map(|grain| grain.tasks).sum();
+    let all: u64 = facts.grains.iter().map(|grain| grain.tasks).sum();
+    // Threads wait for all tasks alike.
+    let are_waited_for = tasks > all / 2;
     let creates = |region: usize| small.iter().any(|grain| grain.region == region);
     let waits_for_tasks = |region: usize, quantity| {
         let table = facts.table(region);
         table.is_some_and(|table| tasks_while_waiting(table, quantity).is_some())
     };
     let taken = ledger.take(|entry| {
-        creates(entry.region)
-            || entry.is_of(&[RegionKind::Taskwait])
+        let waits = entry.is_of(&[RegionKind::Taskwait])
             || waits_for_tasks(entry.region, entry.cost.quantity)
-                && work_of_creator(facts, entry).is_none()
+                && work_of_creator(facts, entry).is_none();
+        creates(entry.region) || waits && are_waited_for
     });
     let creations = small.iter().map(|grain| grain.region);
     let place = place(facts, worst.region, creations, &taken);
-    let tasks: u64 = small.iter().map(|grain| grain.tasks).sum();
     let mut what = format!(
-        "{} worked for only {} each, and took {} each to create",
+        "{} worked for only {} each",
         count(tasks, "task"),
-        time(worst.mean_work_ns()),
-        time(worst.mean_creation_ns())
+        time(worst.mean_work_ns())
     );
-    if worst.waits_are_handing_out() && worst.waiting_ns > worst.creation_ns {
-        what += &format!(" and {} to hand out", time(worst.mean_waiting_ns()));
-    }
+    let creation = Some(worst.mean_creation_ns()).filter(|ns| *ns > 0);
+    let waits =
+        are_waited_for && worst.waits_are_handing_out() && worst.waiting_ns > worst.creation_ns;
+    let handing_out = Some(worst.mean_waiting_ns()).filter(|_| waits);
+    what += &match (creation.map(time), handing_out.map(time)) {
+        (Some(creation), Some(handing_out)) => {
+            format!(", and took {creation} each to create and {handing_out} to hand out")
+        }
+        (Some(creation), None) => format!(", and took {creation} each to create"),
+        (None, Some(handing_out)) => format!(", and took {handing_out} each to hand out"),
+        (None, None) => String::new(),
+    };
     let remedy = larger_tasks(&facts.profile.regions[worst.region]);
     let cause = facts.cause(Kind::SmallTasks, place, &taken);
     let cause = cause.showing(&[
