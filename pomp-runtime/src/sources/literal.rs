@@ -80,9 +80,9 @@ impl Known {
             && (u128::from(self.high.get()) << 64 | u128::from(self.low.get())) == print()
     }
 
-    /// Fills the place of the literal, or one that is made for it. Only one thread at a time may
-    /// call this.
-    fn enter(literal: Literal) -> Option<&'static Self> {
+    /// The place of the literal, or one that is made for it, filled but for the address. Only one
+    /// thread at a time may call this.
+    fn fill(literal: Literal) -> Option<&'static Self> {
         let near = Self::near(literal.address());
         let is_free = near.address.load(Ordering::Relaxed) == 0;
         let known = match is_free {
@@ -93,8 +93,12 @@ impl Known {
         let print = literal.print();
         known.low.set(print as u64);
         known.high.set((print >> 64) as u64);
-        known.address.store(literal.address(), Ordering::Release);
         Some(known)
+    }
+
+    /// From now on other threads find it.
+    fn publish(&self, literal: Literal) {
+        self.address.store(literal.address(), Ordering::Release);
     }
 }
 
@@ -221,7 +225,7 @@ impl Book {
             Some(known) => known,
             None => {
                 region::look_for_more(unreached::register_all);
-                let known = Known::enter(literal)?;
+                let known = Known::fill(literal)?;
                 self.known.insert(key, known);
                 let text = String::from_utf8_lossy(literal.0);
                 if let Err(error) = self.resolve(&text, known) {
@@ -230,6 +234,7 @@ impl Book {
                          by another version of Romp?"
                     ));
                 }
+                known.publish(literal);
                 known
             }
         };
@@ -257,5 +262,36 @@ impl Book {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    /// Threads that come to a literal at the same time all find its region.
+    #[test]
+    fn a_literal_has_its_region_as_soon_as_another_thread_finds_it() {
+        const THREADS: usize = 4;
+        let texts: Vec<String> = (1..=300)
+            .map(|line| format!("99*regionType=barrier*sscl=l.f:{line}:{line}*escl=l.f:{line}:{line}*id=l{line}**"))
+            .collect();
+        let together = Barrier::new(THREADS);
+        let missed = AtomicUsize::new(0);
+        std::thread::scope(|threads| {
+            for _ in 0..THREADS {
+                threads.spawn(|| {
+                    for text in &texts {
+                        let literal = Literal(text.as_bytes());
+                        together.wait();
+                        let known = literal.known().or_else(|| literal.read());
+                        let is_missed = known.and_then(|known| known.region.get()).is_none();
+                        missed.fetch_add(usize::from(is_missed), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(missed.into_inner(), 0);
     }
 }
