@@ -288,7 +288,10 @@ fn what_measuring_costs_is_followed_by_what_costs_less() {
     });
     assert!(advice(Kind::Atomic, None).starts_with("All executions were timed"));
     let not_built = |group: &str| {
-        format!("ROMP_INSTRUMENT_DISABLE={group} builds the program without such probes.")
+        format!(
+            "ROMP_DISABLE={group} leaves such events out of a run, and \
+             ROMP_INSTRUMENT_DISABLE={group} builds the program without their probes."
+        )
     };
     assert_eq!(advice(Kind::Atomic, estimate), not_built("atomic"));
     assert!(advice(Kind::Task, None).starts_with("All executions were timed"));

@@ -82,9 +82,10 @@ impl RegionDilation {
         if kind.is_parallel() {
             return None;
         }
+        let group = kind.group();
         Some(format!(
-            "ROMP_INSTRUMENT_DISABLE={} builds the program without such probes.",
-            kind.group()
+            "ROMP_DISABLE={group} leaves such events out of a run, and \
+             ROMP_INSTRUMENT_DISABLE={group} builds the program without their probes."
         ))
     }
 }

@@ -25,6 +25,7 @@ mod summary;
 mod tables;
 mod teams;
 mod tree;
+mod updates;
 mod waits;
 mod wall;
 pub(crate) mod words;

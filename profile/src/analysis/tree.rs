@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::atomics::Updates;
+use super::updates::Updates;
 use crate::columns::{Measures, Nested, is_waiting, occupied};
 use crate::model::{Node, Profile, Row};
 use crate::overheads::{self, Category, Charge, Cost};
