@@ -18,7 +18,7 @@ use profile::descriptor::Descriptor;
 use profile::functions::{self, Symbols};
 use profile::model::Code;
 
-use super::boundary::event_of;
+use super::boundary::{event_of, is_switched_off};
 use super::by_address::{self, Table};
 use crate::measure::clock::now;
 use crate::measure::cxx;
@@ -37,8 +37,12 @@ use profile::event::Event;
 extern "C-unwind" fn romp_function_enter(function: *const c_void, call_site: *const c_void) {
     let here = 0_u8;
     let stack = std::hint::black_box(&raw const here).addr() as u64;
+    let known = known(function.addr());
+    if is_switched_off(known.and_then(|known| known.region.get())) {
+        return;
+    }
     event_of(
-        move |thread| region_of(thread, function.addr()),
+        move |thread| region_of(thread, known, function.addr()),
         |thread, region| {
             let site = call_site.addr() as u64;
             thread.enter_function(
@@ -56,8 +60,12 @@ extern "C-unwind" fn romp_function_enter(function: *const c_void, call_site: *co
 /// A function ends.
 #[unsafe(no_mangle)]
 extern "C-unwind" fn romp_function_exit(function: *const c_void, _call_site: *const c_void) {
+    let known = known(function.addr());
+    if is_switched_off(known.and_then(|known| known.region.get())) {
+        return;
+    }
     event_of(
-        move |thread| region_of(thread, function.addr()),
+        move |thread| region_of(thread, known, function.addr()),
         |thread, region| thread.on_event(Event::FunctionExit, region, now),
     );
 }
@@ -68,14 +76,23 @@ super::weak::define_weakly! {
     "__cyg_profile_func_exit" => "romp_function_exit",
 }
 
+/// The function at an address, if it was called before.
+#[inline(always)]
+fn known(address: usize) -> Option<&'static Known> {
+    TABLE.find(address, |_| true)
+}
+
 /// The region of the function at an address. None between the fork and the begin of a team, where
 /// only functions run that the compiler made from the construct.
 #[inline(always)]
-fn region_of(thread: &'static Thread, address: usize) -> Option<&'static Region> {
+fn region_of(
+    thread: &'static Thread,
+    known: Option<&'static Known>,
+    address: usize,
+) -> Option<&'static Region> {
     if thread.is_between_teams() {
         return None;
     }
-    let known = TABLE.find(address, |_| true);
     known.or_else(|| read(address))?.region.get()
 }
 
