@@ -25,7 +25,26 @@ def occupied(kind, row):
     return span(row, "seq") if kind in PARALLEL else span(row, "main")
 
 
-def parts(region, row, own, children, costs_ps, in_team, shared):
+def wait_of_updates(profile, region, row):
+    """How long a thread waited in its atomic updates; the rest of their time is their expressions' work."""
+    updates = count(row, "main")
+    if any(
+        node["parent"] is not None and profile["nodes"][node["parent"]]["region"] == region
+        for node in profile["nodes"]
+    ):
+        return 0
+    threads = profile["threads"]
+    rank = threads[row["thread"]].get("rank")
+    most = 500 * sum(thread.get("rank") == rank for thread in threads)
+    shortest = [
+        of["min_ns"]
+        for of in profile.get("distributions", [])
+        if of["region"] == region and of.get("thread") == row["thread"] and of["min_ns"] >= 200
+    ]
+    return min(max(span(row, "main") - updates * max(shortest, default=0), 0), updates * most)
+
+
+def parts(region, row, own, children, costs_ps, in_team, shared, wait_in_updates):
     """One row's own time by what it was."""
     kind = region["kind"]
     result = collections.Counter()
@@ -66,7 +85,9 @@ def parts(region, row, own, children, costs_ps, in_team, shared):
         take("by_sections", wait)
         whole_wait = wait + tasks
         take("other", max(span(row, "main") - sections - whole_wait, 0))
-    elif kind in {"atomic", "flush"}:
+    elif kind == "atomic":
+        take("atomic", wait_in_updates)
+    elif kind == "flush":
         take("atomic", own)
     elif kind == "barrier":
         take("barrier", max(span(row, "main") - tasks, 0))
@@ -132,7 +153,8 @@ def severities(profile):
             own = max(busy - sum(occupied(of, one) for of, _, one in inside), 0)
             in_team = kind in PARALLEL or scopes[index]
             costs = [profile["run"].get(of, 0) for of in ("pair_cost_ps", "passed_pair_cost_ps")]
-            cells[row["thread"]] = parts(region, row, own, inside, costs, in_team, len(node["rows"]) > 1)
+            wait = wait_of_updates(profile, node["region"], row) if kind == "atomic" else 0
+            cells[row["thread"]] = parts(region, row, own, inside, costs, in_team, len(node["rows"]) > 1, wait)
             cells[row["thread"]]["executions"] = count(row, "main")
             cells[row["thread"]].update(own_counters(profile, row, inside))
         executed = sum(count(one, "main") for inside in below.values() for of, _, one in inside if of == "section")
