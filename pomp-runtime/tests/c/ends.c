@@ -67,7 +67,7 @@ static void interrupted(void)
 {
   signal(SIGALRM, interrupt);
   interrupt_soon();
-  for (int i = 0; i < 2000000; i++) ATOMIC(ATOMIC_REGION, count);
+  for (int i = 0; i < 500000; i++) ATOMIC(ATOMIC_REGION, count);
   signal(SIGALRM, SIG_IGN);
 }
 
