@@ -268,7 +268,7 @@ fn sets(trace: &Path) -> BTreeMap<String, Vec<(u64, u64)>> {
 #[derive(Clone, Copy)]
 enum Holds {
     /// The holder cannot hold anything eight more times until then.
-    Few,
+    Slow,
     /// It can, if the other thread is interrupted: the profile may know of fewer waits.
     Quick,
 }
@@ -280,10 +280,10 @@ type Last = BTreeMap<(String, bool, String), u64>;
 fn who_was_the_last_and_how_often_threads_waited_is_what_the_profile_says() {
     let bin = romp_bin_dir().unwrap();
     for (name, holds) in [
-        ("c/barrier.c", Holds::Few),
-        ("c/nested_constructs.c", Holds::Few),
-        ("programs/critical_contention.c", Holds::Few),
-        ("programs/lock_convoy.c", Holds::Few),
+        ("c/barrier.c", Holds::Slow),
+        ("c/nested_constructs.c", Holds::Slow),
+        ("programs/critical_contention.c", Holds::Slow),
+        ("programs/lock_convoy.c", Holds::Slow),
         ("c/locks.c", Holds::Quick),
     ] {
         let fixture = Fixture::read(name).unwrap();
@@ -322,7 +322,7 @@ fn who_was_the_last_and_how_often_threads_waited_is_what_the_profile_says() {
 
         let (traced, profiled) = (traced_waits(&trace, &waits), profiled_waits(&profile));
         match holds {
-            Holds::Few => assert_eq!(traced, profiled, "{name}"),
+            Holds::Slow => assert_eq!(traced, profiled, "{name}"),
             Holds::Quick => {
                 let is_traced =
                     |(place, count)| traced.get(place).is_some_and(|traced| count <= traced);

@@ -85,8 +85,8 @@ impl Frame {
     }
 }
 
-/// The innermost frame of a team member. Takes as long as the thread is deep in a recursion, so
-/// nothing that happens in each step of one may ask for it.
+/// The innermost frame of a team member. The search passes all constructs above it, so nothing that
+/// happens in each step of a recursion may search.
 #[inline(always)]
 pub(super) fn member_frame(top: &'static Frame) -> Option<&'static Frame> {
     let mut frame = top;

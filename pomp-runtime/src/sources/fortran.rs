@@ -47,7 +47,6 @@ macro_rules! probes {
                     Event::TaskEnd => find()?.known_execution(),
                     _ => find(),
                 })
-                || is_switched_off(find())
             {
             } else if const { is_short(Event::$event) } {
                 event_at(literal, |thread, region| on_event(Event::$event, thread, region));

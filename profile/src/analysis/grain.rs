@@ -4,7 +4,7 @@ use super::tree::{Tree, TreeNode};
 use crate::columns::{Quantity, occupied};
 use crate::model::{Profile, Region};
 use crate::order;
-use crate::overheads::{self, Cost};
+use crate::overheads;
 use crate::region_kind::RegionKind;
 
 /// A task whose creation takes more than this part of its work is too small:
@@ -176,13 +176,12 @@ fn times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
     // Picoseconds.
     let mut measuring = vec![0; profile.regions.len()];
     for (node, task) in tree.nodes.iter().zip(tasks(tree)) {
-        let costs: Vec<&Cost> = overheads::of(node.kind).collect();
         for measures in node.executors() {
             let (count, ns): &mut (u64, u64) = &mut times[node.region];
             *count = count.saturating_add(measures.row.main.count);
             *ns = ns.saturating_add(Quantity::ExecTime.exclusive(&measures));
             if let Some(task) = task.filter(|task| *task != node.region) {
-                let lost = costs.iter().map(|cost| node.lost(cost, &measures));
+                let lost = overheads::of(node.kind).map(|cost| node.lost(cost, &measures));
                 let own = occupied(node.kind, measures.row).saturating_sub(measures.nested.all);
                 let worked = own.saturating_sub(lost.sum());
                 times[task].1 = times[task].1.saturating_add(worked);

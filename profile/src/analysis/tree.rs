@@ -55,7 +55,7 @@ pub(crate) struct TreeNode<'p> {
     maybe_tasks: Vec<(usize, u64)>,
     /// Whether it is a construct whose sections were not seen.
     pub(super) hides_sections: bool,
-    /// Of an atomic construct: what its updates do.
+    /// Of an atomic construct: what is known of all updates of the profile.
     updates: Option<Arc<Updates>>,
     /// The sums over the nodes below, for each row's thread. Empty for nodes without children,
     /// to save memory: most nodes have none, and most rows belong to them.
@@ -112,16 +112,20 @@ impl<'p> TreeNode<'p> {
         let creates_tasks = self.creators_of_hidden_tasks.contains(&measures.row.thread);
         match (creates_tasks, &self.updates) {
             (true, _) => 0,
-            (false, Some(updates)) => updates.wait_of(measures.row),
+            (false, Some(updates)) => updates.wait_of(self.region, measures.row),
             (false, None) => cost.quantity.inclusive(measures),
         }
     }
 
     /// Of an atomic construct: the time of the updates without that of their expressions.
     pub(super) fn waited_in_updates(&self) -> u64 {
-        let waits =
-            |updates: &Arc<Updates>| self.executors().map(|it| updates.wait_of(it.row)).sum();
-        self.updates.as_ref().map_or(0, waits)
+        let Some(updates) = &self.updates else {
+            return 0;
+        };
+        let waits = self
+            .executors()
+            .map(|it| updates.wait_of(self.region, it.row));
+        waits.sum()
     }
 
     /// The part of the thread's own time here that may have been work or waiting.
@@ -327,14 +331,16 @@ impl<'p> Tree<'p> {
     /// Finds what the expressions of atomic constructs work.
     fn find_work_in_updates(&mut self, profile: &Profile) {
         let is_atomic = |node: &&TreeNode<'_>| node.kind == RegionKind::Atomic;
-        let mut calls: BTreeMap<usize, bool> = BTreeMap::new();
-        for node in self.nodes.iter().filter(is_atomic) {
-            *calls.entry(node.region).or_default() |= !node.children.is_empty();
+        if !self.nodes.iter().any(|node| is_atomic(&node)) {
+            return;
         }
-        let of = |(region, calls)| (region, Arc::new(Updates::of(profile, region, calls)));
-        let updates: BTreeMap<usize, Arc<Updates>> = calls.into_iter().map(of).collect();
-        for node in &mut self.nodes {
-            node.updates = updates.get(&node.region).cloned();
+        let atomics = self.nodes.iter().filter(is_atomic);
+        let calling = atomics.filter(|node| !node.children.is_empty());
+        let calling = calling.map(|node| node.region).collect();
+        let updates = Arc::new(Updates::of(profile, calling));
+        let atomics = self.nodes.iter_mut();
+        for node in atomics.filter(|node| node.kind == RegionKind::Atomic) {
+            node.updates = Some(Arc::clone(&updates));
         }
     }
 

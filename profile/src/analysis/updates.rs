@@ -1,65 +1,66 @@
 //! Of the time of atomic updates: what their expressions work, and what is a wait.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::model::{Profile, Row, Span};
+use crate::region_kind::RegionKind;
 
 /// The shortest of many updates does not wait. If it takes this many nanoseconds, the expression of
 /// the update is most of it.
-const WORKS_NS: u64 = 200;
+const SHORTEST_WITH_WORK_NS: u64 = 200;
 
-/// An update waits no longer than this many nanoseconds for each thread of the program. It is several times
-/// what an update takes that locks a mutex, as those of large types do.
-const FOR_EACH_THREAD_NS: u64 = 500;
+/// An update waits no longer than this many nanoseconds for each thread of the program. It is several
+/// times what an update takes that locks a mutex, as those of large types do.
+const MOST_WAIT_PER_THREAD_NS: u64 = 500;
 
-/// What the updates of an atomic construct do.
+/// How long atomic updates wait at most, and how long their expressions work.
 #[derive(Debug)]
 pub(super) struct Updates {
-    /// By thread: how long the expression works in each update, in nanoseconds.
-    work_ns: Vec<u64>,
+    /// By region and thread: how long the expression works in each update, in nanoseconds. None where
+    /// that is next to nothing.
+    work_ns: BTreeMap<(usize, usize), u64>,
     /// By thread: how long each update waits at most, in nanoseconds.
-    wait_ns: Vec<u64>,
-    /// Whether the expression calls functions with constructs in them. Then the time is mostly that of
-    /// the functions.
-    calls_constructs: bool,
+    most_wait_ns: Vec<u64>,
+    /// Regions whose expressions call functions with constructs in them. Then the time is mostly that
+    /// of the functions.
+    calling: BTreeSet<usize>,
 }
 
 impl Updates {
-    /// The updates of a region. `calls_constructs` says whether a call path leads to another construct
-    /// from them.
-    pub(super) fn of(profile: &Profile, region: usize, calls_constructs: bool) -> Self {
-        let mut work_ns = vec![0; profile.threads.len()];
-        let long = profile
-            .distributions
-            .iter()
-            .filter(|of| of.region == region && of.min_ns >= WORKS_NS);
-        for of in long {
-            if let Some(work) = of.thread.and_then(|thread| work_ns.get_mut(thread)) {
-                *work = of.min_ns;
-            }
-        }
+    /// The updates of a profile. Constructs are called from the expressions of the regions `calling`.
+    pub(super) fn of(profile: &Profile, calling: BTreeSet<usize>) -> Self {
+        let is_update = |region: usize| {
+            let region = profile.regions.get(region);
+            region.is_some_and(|region| region.kind == RegionKind::Atomic)
+        };
+        let distributions = profile.distributions.iter();
+        let long = distributions.filter(|of| of.min_ns >= SHORTEST_WITH_WORK_NS);
+        let work_ns = long
+            .filter(|of| is_update(of.region))
+            .filter_map(|of| Some(((of.region, of.thread?), of.min_ns)))
+            .collect();
         // Threads of other ranks are other programs.
-        let beside = |rank| profile.threads.iter().filter(|it| it.rank == rank).count() as u64;
-        let ranks = profile.threads.iter().map(|thread| thread.rank);
+        let mut of_rank = BTreeMap::new();
+        for thread in &profile.threads {
+            *of_rank.entry(thread.rank).or_default() += MOST_WAIT_PER_THREAD_NS;
+        }
+        let threads = profile.threads.iter();
         Self {
             work_ns,
-            wait_ns: ranks
-                .map(|rank| FOR_EACH_THREAD_NS * beside(rank))
-                .collect(),
-            calls_constructs,
+            most_wait_ns: threads.map(|thread| of_rank[&thread.rank]).collect(),
+            calling,
         }
     }
 
-    /// How long a thread waited in its updates, in nanoseconds.
-    pub(super) fn wait_of(&self, row: &Row) -> u64 {
-        let Span { count, ns, .. } = row.main;
-        match (
-            self.calls_constructs,
-            self.work_ns.get(row.thread),
-            self.wait_ns.get(row.thread),
-        ) {
-            (false, Some(work), Some(wait)) => ns
-                .saturating_sub(count.saturating_mul(*work))
-                .min(count.saturating_mul(*wait)),
-            _ => 0,
+    /// How long a thread waited in its updates of a region, in nanoseconds.
+    pub(super) fn wait_of(&self, region: usize, row: &Row) -> u64 {
+        if self.calling.contains(&region) {
+            return 0;
         }
+        let Span { count, ns, .. } = row.main;
+        let work = self.work_ns.get(&(region, row.thread)).copied();
+        let most = self.most_wait_ns.get(row.thread).copied();
+        ns.saturating_sub(count.saturating_mul(work.unwrap_or(0)))
+            .min(count.saturating_mul(most.unwrap_or(0)))
     }
 }
