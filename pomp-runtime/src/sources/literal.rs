@@ -74,7 +74,7 @@ impl Known {
     }
 
     #[inline(always)]
-    fn is_for(&self, literal: Literal, print: impl FnOnce() -> Print) -> bool {
+    fn is_for(&self, literal: Literal, print: impl FnOnce() -> Print + Copy) -> bool {
         self.address.load(Ordering::Acquire) == literal.address()
             && self.length.load(Ordering::Relaxed) == literal.0.len()
             && (u128::from(self.high.get()) << 64 | u128::from(self.low.get())) == print()

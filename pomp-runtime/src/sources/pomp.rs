@@ -395,7 +395,7 @@ pub(super) fn begin_announced(thread: &'static Thread, region: &'static Region) 
 /// A member of a team begins. Returns whether it is passed over, so that nothing else is to be
 /// done.
 #[inline(always)]
-pub(super) fn begin_or_pass(find: impl FnOnce() -> Option<&'static Region>) -> bool {
+pub(super) fn begin_or_pass(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
     let Some(thread) = thread::current() else {
         return false;
     };
