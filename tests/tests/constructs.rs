@@ -1,6 +1,8 @@
 //! Every program in `fixtures/c`, `fixtures/cxx` and `fixtures/fortran`, with every compiler and standard that its
 //! header names: built plainly and with `rompcc`, both run; the same output and
-//! status, and a profile that is complete and doesn't contradict itself.
+//! status, and a profile that is complete and doesn't contradict itself. With GCC, each program once
+//! also in text that asks the library which functions it has (`--partial-library`): the same profile,
+//! since this library has all functions.
 //!
 //! `ROMP_TEST_ONLY=name` restricts the run to programs of that name. With
 //! `ROMP_TEST_WHAT_BUILDS` the compilers may be any versions: a program that one can't
@@ -42,26 +44,6 @@ fn gfortran() {
     all_with("fortran", "gfortran").unwrap_or_else(|message| panic!("{message}"));
 }
 
-/// Text that asks the library which functions it has (`--partial-library`), for each program in
-/// the form that it is written in: the same profiles, since this library has all functions.
-#[test]
-fn where_the_library_is_asked() {
-    let bin = romp_bin_dir().unwrap();
-    for (folder, compiler) in [("c", "gcc"), ("cxx", "g++"), ("fortran", "gfortran")] {
-        let compiler = Compiler::find(compiler).unwrap();
-        for fixture in Fixture::all_in(folder).unwrap() {
-            if !fixture.header.compilers.contains(&compiler.name) {
-                continue;
-            }
-            let std = fixture.header.standards.last().unwrap();
-            let built = |how| build(&fixture, &compiler, std, how);
-            built(Build::Plain)
-                .and_then(|plain| compare(&fixture, &plain, &built(Build::Asking(&bin))?))
-                .unwrap_or_else(|message| panic!("{}: {message}", fixture.name()));
-        }
-    }
-}
-
 /// The programs that flang can build without us, in the form that each is written in. Flang
 /// still lacks a good part of OpenMP.
 #[test]
@@ -77,7 +59,7 @@ fn flang() {
     // With Flang these are functions of C, whose calls the library does not see.
     let fixtures = Fixture::all_in("fortran").unwrap().into_iter();
     let fixtures = fixtures.filter(|fixture| !fixture.text.contains("omp_test_"));
-    let programs = fixtures.map(|fixture| (fixture, String::new())).collect();
+    let programs = fixtures.map(Variant::of).collect();
     let tried = Tried::all(programs, &compiler).unwrap_or_else(|message| panic!("{message}"));
     tried.tell(&compiler).unwrap();
     assert!(tried.failures.is_empty(), "{}", tried.failures.join("\n\n"));
@@ -122,11 +104,14 @@ fn a_wrong_result_is_noticed() {
 fn all_with(folder: &str, compiler: &str) -> Outcome<()> {
     let compiler = Compiler::find(compiler)?;
     let copies = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let asks = ["gcc", "g++", "gfortran"].contains(&compiler.name.as_str());
     let mut programs = Vec::new();
-    for fixture in in_every_form(Fixture::all_in(folder)?, copies.path())? {
+    for fixture in Fixture::all_in(folder)? {
         if fixture.header.compilers.contains(&compiler.name) {
-            let standards = fixture.header.standards.clone();
-            programs.extend(standards.into_iter().map(|std| (fixture.clone(), std)));
+            programs.extend(variants(&fixture, copies.path())?);
+            if let Some(last) = programs.last_mut() {
+                last.asks = asks;
+            }
         }
     }
     if programs.is_empty() {
@@ -156,22 +141,25 @@ struct Tried {
 }
 
 impl Tried {
-    /// Tries programs, each with its standard.
-    fn all(programs: Vec<(Fixture, String)>, compiler: &Compiler) -> Outcome<Self> {
+    fn all(programs: Vec<Variant>, compiler: &Compiler) -> Outcome<Self> {
         let bin = romp_bin_dir()?;
         let mut tried = Self {
             number: programs.len(),
             unbuilt: Vec::new(),
             failures: Vec::new(),
         };
-        for (fixture, std) in programs {
+        for Variant { fixture, std, asks } in programs {
             let name = format!("{} with {} -std={std}", fixture.name(), compiler.name);
             let failed = |message| format!("{name}: {message}");
             match build(&fixture, compiler, &std, Build::Plain) {
                 Err(message) => tried.unbuilt.push(failed(message)),
                 Ok(plain) => {
-                    let measured = build(&fixture, compiler, &std, Build::Instrumented(&bin));
-                    let compared = measured.and_then(|it| compare(&fixture, &plain, &it));
+                    let ways = [Build::Instrumented(&bin), Build::Asking(&bin)];
+                    let measured = ways.into_iter().take(1 + usize::from(asks));
+                    let measured = measured.map(|how| build(&fixture, compiler, &std, how));
+                    let compared = measured
+                        .collect::<Outcome<Vec<_>>>()
+                        .and_then(|it| compare(&fixture, &plain, &it));
                     tried.failures.extend(compared.err().map(failed));
                 }
             }
@@ -198,59 +186,93 @@ impl Tried {
     }
 }
 
-/// Replaces each Fortran program by one program for each of its source forms.
-fn in_every_form(fixtures: Vec<Fixture>, copies: &Path) -> Outcome<Vec<Fixture>> {
-    let mut all = Vec::new();
-    for fixture in fixtures {
-        let extension = fixture.path.extension().unwrap_or_default();
-        if !extension.to_string_lossy().to_lowercase().starts_with('f') {
-            all.push(fixture);
-            continue;
+/// A program in one source form, with one standard.
+struct Variant {
+    fixture: Fixture,
+    /// Empty: the compiler's own.
+    std: String,
+    /// Whether the program is also built to ask the library which functions it has.
+    asks: bool,
+}
+
+impl Variant {
+    fn of(fixture: Fixture) -> Self {
+        Self {
+            fixture,
+            std: String::new(),
+            asks: false,
         }
+    }
+}
+
+/// A Fortran program in each of its source forms, others as they are; each with every standard.
+fn variants(fixture: &Fixture, copies: &Path) -> Outcome<Vec<Variant>> {
+    let extension = fixture.path.extension().unwrap_or_default();
+    let mut formed = Vec::new();
+    if extension.to_string_lossy().to_lowercase().starts_with('f') {
         for form in &fixture.header.forms {
-            all.push(fixture.copy_in_form(*form, copies)?);
+            formed.push(fixture.copy_in_form(*form, copies)?);
+        }
+    } else {
+        formed.push(fixture.clone());
+    }
+    let with_standards = formed.into_iter().flat_map(|fixture| {
+        let standards = fixture.header.standards.clone().into_iter();
+        standards.map(move |std| Variant {
+            std,
+            ..Variant::of(fixture.clone())
+        })
+    });
+    Ok(with_standards.collect())
+}
+
+/// Runs a program as it is and measured with one thread, then with its number of threads.
+fn compare(fixture: &Fixture, plain: &Program, measured: &[Program]) -> Outcome<()> {
+    let threads = fixture.header.threads.to_string();
+    let alone = profiles(fixture, plain, measured, "1")?;
+    let together = profiles(fixture, plain, measured, &threads)?;
+    for (alone, together) in alone.iter().zip(&together) {
+        let mut problems = invariants::contradictions(alone);
+        problems.extend(invariants::contradictions(together));
+        problems.extend(invariants::missing(together, &fixture.header));
+        match (&fixture.header.gap, problems.is_empty()) {
+            (None, true) | (Some(_), false) => {}
+            (None, false) => return Err(problems.join("\n    ")),
+            (Some(gap), true) => {
+                return Err(format!(
+                    "measured in full: take 'gap={gap}' out of the header"
+                ));
+            }
         }
     }
-    Ok(all)
+    Ok(())
 }
 
-fn compare(fixture: &Fixture, plain: &Program, measured: &Program) -> Outcome<()> {
-    let profile = compare_runs(fixture, plain, measured, "1")?;
-    let mut problems = invariants::contradictions(&profile);
-    let threads = fixture.header.threads.to_string();
-    let profile = compare_runs(fixture, plain, measured, &threads)?;
-    problems.extend(invariants::contradictions(&profile));
-    problems.extend(invariants::missing(&profile, &fixture.header));
-    match (&fixture.header.gap, problems.is_empty()) {
-        (None, true) | (Some(_), false) => Ok(()),
-        (None, false) => Err(problems.join("\n    ")),
-        (Some(gap), true) => Err(format!(
-            "measured in full: take 'gap={gap}' out of the header"
-        )),
-    }
-}
-
-/// Runs both programs with a number of threads; returns the profile if they did the same.
-fn compare_runs(
+/// The profiles of the measured programs, if each did with this number of threads what the plain
+/// one did.
+fn profiles(
     fixture: &Fixture,
     plain: &Program,
-    measured: &Program,
+    measured: &[Program],
     threads: &str,
-) -> Outcome<Profile> {
+) -> Outcome<Vec<Profile>> {
     let plain = run(fixture, plain, &[("OMP_NUM_THREADS", threads)])?;
     plain.must_be_right()?;
     let settings = [("OMP_NUM_THREADS", threads), ("ROMP_QUIET", "1")];
-    let measured = run(fixture, measured, &settings)?;
-    measured.must_be_right()?;
-    if plain.stdout() != measured.stdout() || plain.output.status != measured.output.status {
-        return Err(format!(
-            "plain:\n{}\nmeasured:\n{}",
-            plain.stdout(),
-            measured.stdout()
-        ));
-    }
-    if plain.stderr() != measured.stderr() {
-        return Err(format!("on stderr: {}", measured.stderr()));
-    }
-    measured.profile()
+    let profile = |program| {
+        let measured = run(fixture, program, &settings)?;
+        measured.must_be_right()?;
+        if plain.stdout() != measured.stdout() || plain.output.status != measured.output.status {
+            return Err(format!(
+                "plain:\n{}\nmeasured:\n{}",
+                plain.stdout(),
+                measured.stdout()
+            ));
+        }
+        if plain.stderr() != measured.stderr() {
+            return Err(format!("on stderr: {}", measured.stderr()));
+        }
+        measured.profile()
+    };
+    measured.iter().map(profile).collect()
 }
