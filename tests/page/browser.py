@@ -59,6 +59,11 @@ def go(page, fragment):
     drawn_again(page)
 
 
+def address(page):
+    """Where the page is. Playwright's `page.url` lags behind a key that has just been pressed."""
+    return page.evaluate("location.href")
+
+
 def drawn_again(page):
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
@@ -119,11 +124,11 @@ def spoken(page):
         role = node["role"]["value"]
         can_act = any(one["name"] == "focusable" and one["value"]["value"] for one in node["properties"])
         if role in SPOKEN or can_act:
-            assert node["name"]["value"].strip(), (page.url, node)
+            assert node["name"]["value"].strip(), (address(page), node)
     for details in page.locator("#app details:not([open]) summary").all():
         details.click()
     for picture in page.locator("#app canvas").all():
-        assert picture.evaluate_handle(TABLE_AFTER).as_element(), (page.url, "a picture without a table")
+        assert picture.evaluate_handle(TABLE_AFTER).as_element(), (address(page), "a picture without a table")
 
 
 TABLE_AFTER = """async canvas => {

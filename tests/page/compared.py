@@ -1,6 +1,6 @@
 """Checks of the page that compares runs."""
 
-from browser import chromium, drawn_again, json_of, model_of, open_all, rows, shown, spoken, tab_to
+from browser import address, chromium, drawn_again, json_of, model_of, open_all, rows, shown, spoken, tab_to
 
 
 def compare(folder):
@@ -90,7 +90,7 @@ def next_choice(page, name, fragment):
     tab_to(page, f"one => one.name === '{name}'")
     page.keyboard.press("ArrowDown")
     page.wait_for_function(CHANGED, arg=before)
-    assert page.evaluate("document.activeElement.name") == name and fragment in page.url
+    assert page.evaluate("document.activeElement.name") == name and fragment in address(page)
     drawn_again(page)
 
 
@@ -107,15 +107,15 @@ def compared_with_keys(browser, file):
         spoken(page)
         drawn_again(page)
         next_choice(page, "d", "d=all")
-        links = [(page.url.split("#")[1], page.locator("#app").inner_text())]
+        links = [(address(page).split("#")[1], page.locator("#app").inner_text())]
         tab_to(page, "one => one.matches('#app table.data a')")
         keys.press("Enter")
-        assert "v=region" in page.url, page.url
+        assert "v=region" in address(page), address(page)
         # All other views show the run before, and the choice keeps the focus.
         page.wait_for_function(CHANGED, arg=links[0][1])
         drawn_again(page)
         next_choice(page, "run", "run=0")
-        links.append((page.url.split("#")[1], page.locator("#app").inner_text()))
+        links.append((address(page).split("#")[1], page.locator("#app").inner_text()))
         page.go_back()
         page.wait_for_selector('nav a[data-view="compare"][aria-current]')
     for fragment, text in links:

@@ -3,7 +3,7 @@
 import collections
 import json
 
-from browser import choose, chromium, go, json_of, model_of, open_all, rows, section, shown, spoken
+from browser import address, choose, chromium, go, json_of, model_of, open_all, rows, section, shown, spoken
 
 
 def timeline(folder):
@@ -19,8 +19,8 @@ def timeline(folder):
             page.locator(".lanes").focus()
             for key in ["+", "+", "ArrowRight", "-"]:
                 page.keyboard.press(key)
-            assert "t0=" in page.url and "t1=" in page.url, page.url
-            link, seen = page.url.split("#")[1], page.locator("#app").inner_text()
+            assert "t0=" in address(page) and "t1=" in address(page), address(page)
+            link, seen = address(page).split("#")[1], page.locator("#app").inner_text()
             box = page.locator(".lanes").bounding_box()
             page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 8)
             assert "ns" in page.locator(".said[role=status]").first.inner_text()
@@ -71,7 +71,7 @@ def ranks(folder):
             page.locator(".lane-names button", has_text="rank 0").click()
             left = names(page)
             assert left[:2] == ["▸ rank 0", "▾ rank 1"] and all("r1:" in name for name in left[2:]), left
-            link = page.url.split("#")[1]
+            link = address(page).split("#")[1]
             member = "r1:0->1"
             go(page, f"#v=timeline&ln={member.replace('>', '%3E')}")
             lists_of_the_span(page, lanes_of(page)[member])
@@ -154,9 +154,9 @@ def selection(folder):
             lists_of_the_span(page, lane)
             what_is_not_filtered(page, model, end)
             page.keyboard.press("Escape")
-            assert not page.locator(".selected").is_visible() and "t1=" not in page.url
+            assert not page.locator(".selected").is_visible() and "t1=" not in address(page)
             page.keyboard.press("Escape")
-            assert "v=overview" in page.url, page.url
+            assert "v=overview" in address(page), address(page)
             follow(page, "explorer")
             open_all(page, "Metrics")
             assert sum(rows(page, "Metrics")[metric["id"]] for metric in model["metrics"] if metric["unit"] == "ns" and metric["id"] in rows(page, "Metrics")) == model["thread_time_ns"]
