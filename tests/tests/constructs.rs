@@ -15,7 +15,7 @@ use std::path::Path;
 use profile::model::Profile;
 use tests::Outcome;
 use tests::fixture::Fixture;
-use tests::run::{Build, Program, build, run};
+use tests::run::{Build, Program, Ran, build, run};
 use tests::toolchain::{Compiler, romp_bin_dir};
 use tests::{fixture, invariants};
 
@@ -151,18 +151,23 @@ impl Tried {
         for Variant { fixture, std, asks } in programs {
             let name = format!("{} with {} -std={std}", fixture.name(), compiler.name);
             let failed = |message| format!("{name}: {message}");
-            match build(&fixture, compiler, &std, Build::Plain) {
-                Err(message) => tried.unbuilt.push(failed(message)),
-                Ok(plain) => {
-                    let ways = [Build::Instrumented(&bin), Build::Asking(&bin)];
-                    let measured = ways.into_iter().take(1 + usize::from(asks));
-                    let measured = measured.map(|how| build(&fixture, compiler, &std, how));
-                    let compared = measured
-                        .collect::<Outcome<Vec<_>>>()
-                        .and_then(|it| compare(&fixture, &plain, &it));
-                    tried.failures.extend(compared.err().map(failed));
+            let plain = match build(&fixture, compiler, &std, Build::Plain) {
+                Ok(program) => Plain::run(&fixture, &program),
+                Err(message) => {
+                    tried.unbuilt.push(failed(message));
+                    continue;
                 }
-            }
+            };
+            let asking = asks.then_some(("asking: ", Build::Asking(&bin)));
+            let mut ways = [("", Build::Instrumented(&bin))].into_iter().chain(asking);
+            // One failure for each program, which `tell` takes from the number of those that were built.
+            let failure = ways.find_map(|(about, how)| {
+                let measured = build(&fixture, compiler, &std, how);
+                let plain = plain.as_ref().map_err(String::clone);
+                let compared = plain.and_then(|plain| plain.compare(&measured?));
+                compared.err().map(|it| failed(format!("{about}{it}")))
+            });
+            tried.failures.extend(failure);
         }
         Ok(tried)
     }
@@ -226,41 +231,47 @@ fn variants(fixture: &Fixture, copies: &Path) -> Outcome<Vec<Variant>> {
     Ok(with_standards.collect())
 }
 
-/// Runs a program as it is and measured with one thread, then with its number of threads.
-fn compare(fixture: &Fixture, plain: &Program, measured: &[Program]) -> Outcome<()> {
-    let threads = fixture.header.threads.to_string();
-    let alone = profiles(fixture, plain, measured, "1")?;
-    let together = profiles(fixture, plain, measured, &threads)?;
-    for (alone, together) in alone.iter().zip(&together) {
-        let mut problems = invariants::contradictions(alone);
-        problems.extend(invariants::contradictions(together));
-        problems.extend(invariants::missing(together, &fixture.header));
-        match (&fixture.header.gap, problems.is_empty()) {
-            (None, true) | (Some(_), false) => {}
-            (None, false) => return Err(problems.join("\n    ")),
-            (Some(gap), true) => {
-                return Err(format!(
-                    "measured in full: take 'gap={gap}' out of the header"
-                ));
-            }
-        }
-    }
-    Ok(())
+/// What a program did without us: with one thread, and with its number of threads.
+struct Plain<'f> {
+    fixture: &'f Fixture,
+    alone: Ran,
+    together: Ran,
 }
 
-/// The profiles of the measured programs, if each did with this number of threads what the plain
-/// one did.
-fn profiles(
-    fixture: &Fixture,
-    plain: &Program,
-    measured: &[Program],
-    threads: &str,
-) -> Outcome<Vec<Profile>> {
-    let plain = run(fixture, plain, &[("OMP_NUM_THREADS", threads)])?;
-    plain.must_be_right()?;
-    let settings = [("OMP_NUM_THREADS", threads), ("ROMP_QUIET", "1")];
-    let profile = |program| {
-        let measured = run(fixture, program, &settings)?;
+impl<'f> Plain<'f> {
+    fn run(fixture: &'f Fixture, program: &Program) -> Outcome<Self> {
+        let with = |threads: &str| {
+            let ran = run(fixture, program, &[("OMP_NUM_THREADS", threads)])?;
+            ran.must_be_right().map(|()| ran)
+        };
+        Ok(Self {
+            fixture,
+            alone: with("1")?,
+            together: with(&fixture.header.threads.to_string())?,
+        })
+    }
+
+    /// Whether the measured program does the same, and what its profiles say.
+    fn compare(&self, measured: &Program) -> Outcome<()> {
+        let header = &self.fixture.header;
+        let profile = self.profile(&self.alone, measured, "1")?;
+        let mut problems = invariants::contradictions(&profile);
+        let profile = self.profile(&self.together, measured, &header.threads.to_string())?;
+        problems.extend(invariants::contradictions(&profile));
+        problems.extend(invariants::missing(&profile, header));
+        match (&header.gap, problems.is_empty()) {
+            (None, true) | (Some(_), false) => Ok(()),
+            (None, false) => Err(problems.join("\n    ")),
+            (Some(gap), true) => Err(format!(
+                "measured in full: take 'gap={gap}' out of the header"
+            )),
+        }
+    }
+
+    /// Runs the measured program with a number of threads; the profile if it did the same.
+    fn profile(&self, plain: &Ran, measured: &Program, threads: &str) -> Outcome<Profile> {
+        let settings = [("OMP_NUM_THREADS", threads), ("ROMP_QUIET", "1")];
+        let measured = run(self.fixture, measured, &settings)?;
         measured.must_be_right()?;
         if plain.stdout() != measured.stdout() || plain.output.status != measured.output.status {
             return Err(format!(
@@ -273,6 +284,5 @@ fn profiles(
             return Err(format!("on stderr: {}", measured.stderr()));
         }
         measured.profile()
-    };
-    measured.iter().map(profile).collect()
+    }
 }
