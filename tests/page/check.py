@@ -44,8 +44,7 @@ def trees(folder):
         for name, part in analysis["parts"].items():
             assert metrics.get(name, 0) == part["ns"], (name, metrics)
         assert all(name in metrics for name in counters), (counters, metrics)
-        # A run with counters is one whose other metrics another check has seen.
-        known = counters or [name for name in metrics if name in analysis["parts"] or name == "executions"]
+        known = [name for name in metrics if name in analysis["parts"] or name == "executions" or name in counters]
         for metric in known:
             sums_of_a_metric(page, model, expected, chains, metrics, metric)
         groups_of_metrics(page, model, analysis)
