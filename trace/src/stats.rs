@@ -279,9 +279,10 @@ pub struct Difference {
 /// pseudo-region.
 type Named = BTreeMap<(String, String), [(u64, u64, u64); PseudoRegion::COUNT]>;
 
-/// By how many nanoseconds the times of an incomplete trace and of the profile may differ. Each has
-/// compared the clock with the system's at a moment of its own, to a fraction of a microsecond.
-const CLOCKS_APART: u64 = 1_000;
+/// By how many nanoseconds a time in an incomplete trace and in the profile may differ. For each of
+/// the two the clock's rate was found at another moment, from readings of the system's clock that are
+/// right to a fraction of a microsecond.
+const RATE_ERROR_NS: u64 = 1_000;
 
 /// Where a trace and the profile of the same run differ; empty if nowhere.
 #[must_use]
@@ -290,9 +291,9 @@ pub fn differences(trace: &Trace, stats: &Stats, profile: &Profile) -> Vec<Diffe
     let profiled = named_of_profile(profile);
     let places: BTreeSet<_> = traced.keys().chain(profiled.keys()).collect();
     let nothing = [(0, 0, 0); PseudoRegion::COUNT];
-    let clocks_apart = match trace.header.is_complete {
+    let rate_error = match trace.header.is_complete {
         true => 0,
-        false => CLOCKS_APART,
+        false => RATE_ERROR_NS,
     };
     let mut differences = Vec::new();
     for place in places {
@@ -300,7 +301,7 @@ pub fn differences(trace: &Trace, stats: &Stats, profile: &Profile) -> Vec<Diffe
         let other = profiled.get(place).unwrap_or(&nothing);
         for (part, (one, other)) in PseudoRegion::ALL.iter().zip(one.iter().zip(other)) {
             // A member's whole is summed up from up to four rounded parts.
-            let most = 4 * (one.2 + other.2) + 4 + clocks_apart;
+            let most = 4 * (one.2 + other.2) + 4 + rate_error;
             if one.0 != other.0 || one.1.abs_diff(other.1) > most {
                 differences.push(Difference {
                     place: format!("{} {} {part:?}", place.0, place.1),

@@ -183,22 +183,24 @@ pub(crate) fn compile(compiler: &str, source: &str, to: &Path, options: &[&str])
 /// The static library, which cargo builds beside the tests, made into one object as for an
 /// installation: a link takes a fifth of the time.
 pub(crate) fn library() -> PathBuf {
-    static ARCHIVED: OnceLock<PathBuf> = OnceLock::new();
-    ARCHIVED.get_or_init(archived).clone()
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(made_into_one_object).clone()
 }
 
-fn archived() -> PathBuf {
+/// Makes it unless it was made since the library was built, and since the script was changed.
+fn made_into_one_object() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let built = tests.parent().unwrap();
-    let to = built.join("archived");
-    let archived = to.join("libpomp.a");
+    let folder = built.join("one-object");
+    let library = folder.join("libpomp.a");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging/archive");
     let changed = |file: &Path| file.metadata().and_then(|data| data.modified()).ok();
-    if changed(&archived) <= changed(&built.join("libpomp.a")) {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging/archive");
-        let status = Command::new(script).arg(built).arg(to).status().unwrap();
-        assert!(status.success(), "packaging/archive");
+    let made_of = [built.join("libpomp.a"), script.clone()];
+    if made_of.iter().any(|it| changed(&library) <= changed(it)) {
+        let status = Command::new(script).arg(built).arg(folder).status();
+        assert!(status.unwrap().success(), "packaging/archive");
     }
-    archived
+    library
 }
 
 /// Counts without times: `atomic@3 0->1->0: main 5`.

@@ -14,8 +14,9 @@ schema = json.loads(sys.stdin.readline())
 def answer(errors):
     print(json.dumps([f'{error.json_path}: {error.message}' for error in errors]), flush=True)
 answer(Draft(Draft.META_SCHEMA).iter_errors(schema))
+draft = Draft(schema)
 for line in sys.stdin:
-    answer(Draft(schema).iter_errors(json.loads(line)))
+    answer(draft.iter_errors(json.loads(line)))
 ";
 
 /// A schema that values are compared with.
