@@ -305,3 +305,16 @@ fn what_one_thread_at_a_time_may_do_stays_a_cause_where_threads_hardly_had_a_pro
     // A wait may be for a thread without a processor.
     assert_eq!(found(Kind::Taskwait, Main), [CauseKind::NoProcessor]);
 }
+
+#[test]
+fn threads_that_sleep_are_judged_though_they_waited_longer_for_a_processor_than_they_ran() {
+    let mut profile = busy(
+        team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]),
+        2,
+        2,
+    );
+    let scheduling = profile.run.scheduling.as_mut().unwrap();
+    (scheduling.run_ns, scheduling.first_run_ns) = (SECOND, SECOND);
+    let found: Vec<CauseKind> = found(&profile).into_iter().map(|it| it.0).collect();
+    assert_eq!(found, [CauseKind::Imbalance]);
+}

@@ -44,7 +44,9 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let without = part(scheduling.ready_ns, scheduling.run_ns);
     let kind = kind(facts, &scheduling);
     doubt_short_waits(facts, kind, &scheduling, &mut causes.list);
-    let is_busy = kind == Kind::NoProcessor && without >= VERY_BUSY;
+    // Threads that mostly sleep are ready for a large part of the time that they are awake.
+    let is_long = facts.share(scheduling.ready_ns as f64) >= BUSY;
+    let is_busy = kind == Kind::NoProcessor && without >= VERY_BUSY && is_long;
     if is_busy {
         // LLVM's threads wait for tasks by yielding, so the kernel counts them as ready, too.
         let few_tasks = |it: &&mut Cause| it.kind == Kind::TooFewTasks;
@@ -63,7 +65,8 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         return;
     }
     if kind == Kind::NoProcessor {
-        amount += within_others(facts, &scheduling, &mut list);
+        let most = scheduling.ready_ns as f64 - amount.likely;
+        amount += within_others(facts, &scheduling, most.max(0.0), &mut list);
     }
     if is_busy {
         for cause in &mut list {
@@ -290,8 +293,15 @@ fn serial_without(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [
 }
 
 /// Other causes also contain time without a processor. A thread that holds a lock or starts a
-/// team lacks a processor for the same part of its time as a thread that works.
-fn within_others(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) -> Amount {
+/// team lacks a processor for the same part of its time as a thread that works, if it does not
+/// sleep. So all of them together lose at most `most` nanoseconds: the rest of the time that threads
+/// were ready.
+fn within_others(
+    facts: &Facts<'_, '_>,
+    scheduling: &Scheduling,
+    most: f64,
+    causes: &mut [Cause],
+) -> Amount {
     let part = part(scheduling.ready_ns, scheduling.run_ns);
     let mut amount = Amount::default();
     let others = causes.iter_mut().filter(|it| it.kind != Kind::SerialPart);
@@ -303,6 +313,7 @@ fn within_others(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [C
             let longer = cause.likely.ns as f64 - cause.number("held_ns") as f64;
             likely = likely.max(longer);
         }
+        likely = likely.min(most - amount.likely);
         amount.likely += likely;
         amount.upper += likely;
         cause.likely = facts.elapsed(cause.likely.ns as f64 - likely);
