@@ -30,68 +30,60 @@ const LONGEST_FILE: usize = 600;
 /// Lines of a function, from its name to its last brace.
 const LONGEST_FUNCTION: usize = 80;
 
+/// The checks of all sources, each with what is wrong if it finds something. Reading the sources takes
+/// most of the time, so they are read once.
+const CHECKS: &[(&str, fn(&[Source]) -> Vec<String>)] = &[
+    ("divide these", too_long),
+    ("begin these with `//!`", without_documentation),
+    ("modules form circles", circles),
+    ("modules know what they must not", borders::crossings),
+    ("no module declares these", orphans::orphans),
+    ("lists of variants are not complete", incomplete_lists),
+];
+
 #[test]
-fn files_and_functions_are_short() {
+fn sources_keep_the_rules() {
+    let sources: Vec<Source> = sources().collect();
+    let lists: usize = sources.iter().map(lists::count).sum();
+    assert!(lists >= 7, "only {lists} lists were found");
+    let wrong: Vec<String> = CHECKS
+        .iter()
+        .map(|(what, check)| (what, check(&sources)))
+        .filter(|(_, found)| !found.is_empty())
+        .map(|(what, found)| format!("{what}:\n{}", found.join("\n")))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn too_long(sources: &[Source]) -> Vec<String> {
     let over = |what: String, lines: usize, limit: usize| {
-        (lines > limit).then(|| format!("{what} has {lines} lines, more than {limit}: divide it"))
+        (lines > limit).then(|| format!("{what} has {lines} lines, more than {limit}"))
     };
     let mut wrong = Vec::new();
-    for source in sources() {
+    for source in sources {
         wrong.extend(over(source.path.clone(), source.lines, LONGEST_FILE));
         for Function { name, lines } in &source.functions {
             let what = format!("{}: {name}", source.path);
             wrong.extend(over(what, *lines, LONGEST_FUNCTION));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    wrong
 }
 
-#[test]
-fn every_module_says_what_it_is() {
-    let mute = |source: &Source| !source.has_docs;
-    let mute: Vec<String> = sources().filter(mute).map(|source| source.path).collect();
-    assert!(
-        mute.is_empty(),
-        "begin these with `//!`:\n{}",
-        mute.join("\n")
-    );
+fn without_documentation(sources: &[Source]) -> Vec<String> {
+    let mute = sources.iter().filter(|source| !source.has_docs);
+    mute.map(|source| source.path.clone()).collect()
 }
 
-#[test]
-fn modules_form_no_circles() {
-    let sources: Vec<Source> = sources().collect();
-    let found = circles::circles(&sources).into_iter();
-    let wrong: Vec<String> = found
+fn circles(sources: &[Source]) -> Vec<String> {
+    let found = circles::circles(sources).into_iter();
+    found
         .map(|(folder, circle)| format!("{folder}: {}", circle.in_words()))
-        .collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        .collect()
 }
 
-#[test]
-fn no_module_knows_what_it_must_not() {
-    let sources: Vec<Source> = sources().collect();
-    let wrong = borders::crossings(&sources);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn each_file_is_a_module_of_a_crate() {
-    let sources: Vec<Source> = sources().collect();
-    let orphans = orphans::orphans(&sources);
-    assert!(
-        orphans.is_empty(),
-        "no module declares these:\n{}",
-        orphans.join("\n")
-    );
-}
-
-#[test]
-fn lists_of_variants_are_complete() {
-    let sources: Vec<Source> = sources().collect();
-    let lists: usize = sources.iter().map(lists::count).sum();
-    assert!(lists >= 7, "only {lists} lists were found");
-    let wrong: Vec<String> = sources.iter().flat_map(lists::incomplete).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+fn incomplete_lists(sources: &[Source]) -> Vec<String> {
+    sources.iter().flat_map(lists::incomplete).collect()
 }
 
 #[test]

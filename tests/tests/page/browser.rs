@@ -50,9 +50,8 @@ impl Browser {
             .args(["-c", "import playwright"])
             .output();
         assert!(
-            ready.is_ok_and(|output| output.status.success())
-                && Path::new("/usr/bin/chromium").exists(),
-            "no Chromium, or no playwright for Python: run tests/setup"
+            ready.is_ok_and(|output| output.status.success()),
+            "no playwright for Python: run tests/setup"
         );
         let mut process = Command::new(python())
             .arg(root().join("tests/page/check.py"))
