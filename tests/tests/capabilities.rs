@@ -26,7 +26,7 @@ fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The texts of all files that a name of a test may stand for.
 fn texts(package: &str, name: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for folder in ["tests", "src"] {
+    for folder in ["tests", "tests/end_to_end", "src"] {
         let place = root().join(package).join(folder);
         found.extend(std::fs::read_to_string(
             place.join(name).with_extension("rs"),

@@ -30,9 +30,11 @@ const LONGEST_FILE: usize = 600;
 /// Lines of a function, from its name to its last brace.
 const LONGEST_FUNCTION: usize = 80;
 
+type Check = fn(&[Source]) -> Vec<String>;
+
 /// The checks of all sources, each with what is wrong if it finds something. Reading the sources takes
 /// most of the time, so they are read once.
-const CHECKS: &[(&str, fn(&[Source]) -> Vec<String>)] = &[
+const CHECKS: &[(&str, Check)] = &[
     ("divide these", too_long),
     ("begin these with `//!`", without_documentation),
     ("modules form circles", circles),

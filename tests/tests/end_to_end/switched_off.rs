@@ -1,8 +1,6 @@
 //! Groups of constructs that are switched off: when instrumenting and when
 //! measuring.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking.
-
 use std::process::Command;
 
 use profile::region_kind::RegionKind;

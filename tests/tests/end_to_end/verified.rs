@@ -1,8 +1,6 @@
 //! Every fixture is instrumented with each option that changes what is inserted, and the
 //! results are verified.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking.
-
 use std::path::{Path, PathBuf};
 
 use instrumenter::api::Api;

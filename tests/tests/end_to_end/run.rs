@@ -2,17 +2,9 @@
 //! and their profiles are those of the same programs built with `rompcc`, but for things
 //! that cannot be seen from outside.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
-#[path = "run/equal_code.rs"]
 mod equal_code;
-#[path = "run/program_folder.rs"]
-mod program_folder;
-#[path = "run/reductions.rs"]
 mod reductions;
-#[path = "run/small_teams.rs"]
 mod small_teams;
-#[path = "run/starts.rs"]
 mod starts;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +17,7 @@ use profile::model::{Profile, Region, Row};
 use profile::outside::{Interface, ROWS, counted as counted_as};
 use profile::region_kind::RegionKind as K;
 
-use program_folder::{ProgramFolder, fixtures};
+use super::program_folder::{ProgramFolder, fixtures};
 
 fn count(profile: &Profile, kind: K) -> u64 {
     let rows = rows_of(profile, |region| region.kind == kind);

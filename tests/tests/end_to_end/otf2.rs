@@ -1,8 +1,6 @@
 //! Traces exported to OTF2, and read by OTF2's own readers: what they see is what
 //! the statistics of the trace say.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};

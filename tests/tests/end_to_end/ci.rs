@@ -2,9 +2,6 @@
 //! It passes. A new fault makes it fail and is named with its place, and a file that
 //! can't be measured makes it fail too.
 
-// The lint lets tests unwrap, but not what helps them.
-#![allow(clippy::unwrap_used)]
-
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

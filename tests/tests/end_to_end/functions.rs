@@ -1,8 +1,6 @@
 //! Functions as regions: `--functions`, in C, C++ and Fortran, with each
 //! compiler: exact counts, call paths, names, places, and what may go wrong.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,8 +1,6 @@
 //! Traces that were cut or changed. They are never taken for complete, the program is never
 //! blamed for them, and they never take more memory than their length allows.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -1,8 +1,6 @@
 //! A program that is a tool of its own OpenMP runtime (OMPT), and so sees how its constructs
 //! were changed.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking.
-
 use std::process::{Command, Output};
 
 use tests::fixture::fixtures;

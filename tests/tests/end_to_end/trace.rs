@@ -1,8 +1,6 @@
 //! Traces of real programs: what must be true of every trace, that it says the
 //! same as the profile of the same run, and what happens at its limits.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use profile::region_kind::RegionKind as K;
 
-use super::program_folder::fixtures;
 use super::{COMPILERS, ProgramFolder, count, visits};
+use crate::program_folder::fixtures;
 
 /// If a compiler keeps one of several equal functions, nothing tells which of them is called.
 #[test]

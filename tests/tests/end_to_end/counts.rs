@@ -2,8 +2,6 @@
 //! the profile must say the same, with one thread and with many, nested, with
 //! tasks, with each compiler; and it must not contradict itself.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
 use std::collections::BTreeMap;
 
 use profile::model::Profile;

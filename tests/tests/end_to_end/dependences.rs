@@ -1,8 +1,6 @@
 //! Dependences of tasks in traces: they are those that the programs say of themselves, whoever
 //! built the program, and whether or not it was built with Romp.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};

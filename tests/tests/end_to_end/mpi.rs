@@ -1,9 +1,6 @@
 //! A real MPI: each rank leaves its own profile, and `romp merge` makes one of
 //! them, with the counts that the program's comment works out for each rank.
 
-// The lint lets tests unwrap, but not what helps them.
-#![allow(clippy::unwrap_used)]
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

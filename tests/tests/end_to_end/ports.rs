@@ -1,8 +1,5 @@
 //! Other instrumenters, libraries and tools: each can take the place of a part of Romp.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
-#[path = "ports/partial_library.rs"]
 mod partial_library;
 
 use std::path::{Path, PathBuf};

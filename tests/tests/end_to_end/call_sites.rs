@@ -1,8 +1,6 @@
 //! `romp run` maps calls of OpenMP runtimes to directives. The profile of the same program
 //! built with `rompcc` tells which of them are right.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
 use std::fs;
 use std::path::Path;
 

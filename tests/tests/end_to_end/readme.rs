@@ -1,9 +1,6 @@
 //! The README's first example, pasted as a reader would: it builds, runs, and prints
 //! what the README shows.
 
-// The lint lets tests unwrap, but not what helps them.
-#![allow(clippy::unwrap_used)]
-
 use std::path::Path;
 use std::process::Command;
 

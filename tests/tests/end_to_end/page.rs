@@ -1,11 +1,7 @@
 //! The page in a real browser: Chromium, driven by playwright. The checks are in
 //! `tests/page`; this file makes the runs for the pages.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
-#[path = "page/browser.rs"]
 mod browser;
-#[path = "page/generated.rs"]
 mod generated;
 
 use std::io::Write;

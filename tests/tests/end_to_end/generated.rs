@@ -4,9 +4,6 @@
 //!
 //! `tests/generated FIRST COUNT` tries more of them, with every level of optimisation.
 
-// The lint lets tests unwrap, but not what helps them.
-#![allow(clippy::unwrap_used)]
-
 use tests::generate::Dialect;
 use tests::generate::comparison::{Language, Verdict, compare};
 use tests::toolchain::Compiler;

@@ -1,7 +1,5 @@
 //! What traces tell of iterations and waits, for programs whose behaviour is known.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -4,11 +4,9 @@
 //! If the compiler accepts a directive, it must accept the instrumented text too: otherwise the
 //! source is not measured.
 //!
-//! `ROMP_TEST_COMPILERS="gcc-11 clang++ flang-19" cargo test -p tests --test clauses -- --ignored`
+//! `ROMP_TEST_COMPILERS="gcc-11 clang++ flang-19" cargo test -p tests --test end_to_end clauses:: -- --ignored`
 //! tries far more: every clause of OpenMP, every pair, on every directive, and every sequence of
 //! names.
-
-#![allow(clippy::unwrap_used)] // A test fails by panicking.
 
 use std::collections::BTreeSet;
 

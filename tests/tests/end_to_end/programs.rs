@@ -4,11 +4,8 @@
 //! tolerance of 0.1 leaves room for late wake-ups, and tells the fault from its
 //! absence in every program.
 
-#[path = "programs/figures.rs"]
 mod figures;
-#[path = "programs/machine.rs"]
 mod machine;
-#[path = "programs/properties.rs"]
 mod properties;
 
 use std::collections::BTreeMap;

@@ -1,7 +1,5 @@
 //! `romp scale` runs programs whose scaling is known.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;

@@ -1,18 +1,12 @@
 //! Traces of programs that were not built with Romp: their regions are those of the profile, and
 //! their events hold what must hold for every trace.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
-#[path = "run/program_folder.rs"]
-#[allow(dead_code)] // Another test uses the rest.
-mod program_folder;
-
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::process::Output;
 
-use program_folder::ProgramFolder;
+use super::program_folder::ProgramFolder;
 use trace::check::check;
 use trace::read::Trace;
 use trace::replay::{Event, Instance, Listener, LoopInstance, Open, path, replay_merged};

@@ -1,8 +1,6 @@
 //! Programs that end in many ways under many limits, plain and measured. A few runs;
 //! `tests/ends` does all of them.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking.
-
 use tests::ends::compare_all;
 use tests::ends::conditions::Condition;
 use tests::ends::ways::Way;

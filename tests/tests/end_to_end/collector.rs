@@ -1,7 +1,5 @@
 //! The collector that comes with Romp: call stacks as the source has them.
 
-#![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
-
 use std::path::Path;
 use std::process::Command;
 
