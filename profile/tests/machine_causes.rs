@@ -318,3 +318,18 @@ fn threads_that_sleep_are_judged_though_they_waited_longer_for_a_processor_than_
     let found: Vec<CauseKind> = found(&profile).into_iter().map(|it| it.0).collect();
     assert_eq!(found, [CauseKind::Imbalance]);
 }
+
+/// Two threads shared a processor with other programs, so not all that each cause wins alone can be won.
+#[test]
+fn a_busy_machine_leaves_the_program_its_part_of_what_can_be_won() {
+    let waited = [(Main, 70), (Enter, 40), (Body, 30)];
+    let queue = node(Some(0), 1, Body, vec![row(1, &waited), row(2, &waited)]);
+    let profile = busy(team(&[Kind::Critical], vec![queue]), 110, 1);
+    let found = found(&profile);
+    let kinds: Vec<CauseKind> = found.iter().map(|it| it.0).collect();
+    assert_eq!(
+        kinds,
+        [CauseKind::NoProcessor, CauseKind::Critical],
+        "{found:?}"
+    );
+}

@@ -439,12 +439,20 @@ fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
     sort(list);
 }
 
-/// Limits the wins: time that one cause wins cannot be won again by the next.
+/// Limits the wins: time that one cause wins cannot be won again by the next. What a busy machine and
+/// the program's own causes win overlaps, so what is too much is taken from all of them alike.
 fn no_more_than(mut rest_ns: u64, facts: &Facts<'_, '_>, list: &mut [Cause]) {
     let limit = |cause: &mut Cause, most_ns: u64| {
         cause.likely = facts.elapsed(cause.likely.ns.min(most_ns) as f64);
     };
     list.iter_mut().for_each(|cause| limit(cause, rest_ns));
+    if list.iter().any(|cause| cause.kind == Kind::NoProcessor) {
+        let all: f64 = list.iter().map(|cause| cause.likely.ns as f64).sum();
+        let part = (rest_ns as f64 / all.max(1.0)).min(1.0);
+        for cause in &mut *list {
+            cause.likely = facts.elapsed(cause.likely.ns as f64 * part);
+        }
+    }
     sort(list);
     for cause in list {
         limit(cause, rest_ns);
