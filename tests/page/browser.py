@@ -9,8 +9,8 @@ import zlib
 
 from playwright.sync_api import sync_playwright
 
-# The build without a window draws in half the time. Not every system has a package of it.
-BUILDS = ["chromium-headless-shell", "chromium"]
+# The commands of Chromium, the preferred one first: the build without a window draws in half the time.
+COMMANDS = ["chromium-headless-shell", "chromium"]
 
 
 # One browser for all checks of this process; each page has a context of its own.
@@ -21,7 +21,7 @@ started = []
 def chromium():
     if not started:
         playwright = sync_playwright().start()
-        path = next(filter(None, map(shutil.which, BUILDS)), None)
+        path = next(filter(None, map(shutil.which, COMMANDS)), None)
         assert path, "no Chromium: run tests/setup"
         started.append(playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]))
         atexit.register(playwright.stop)

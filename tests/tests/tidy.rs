@@ -32,11 +32,14 @@ const LONGEST_FUNCTION: usize = 80;
 
 type Check = fn(&[Source]) -> Vec<String>;
 
-/// The checks of all sources, each with what is wrong if it finds something. Reading the sources takes
-/// most of the time, so they are read once.
+/// The checks of all sources, each with the heading of what it finds. Reading the sources takes most of
+/// the time, so all checks share one reading.
 const CHECKS: &[(&str, Check)] = &[
-    ("divide these", too_long),
-    ("begin these with `//!`", without_documentation),
+    ("these are too long: divide them", too_long),
+    (
+        "these lack documentation: begin them with `//!`",
+        without_documentation,
+    ),
     ("modules form circles", circles),
     ("modules know what they must not", borders::crossings),
     ("no module declares these", orphans::orphans),

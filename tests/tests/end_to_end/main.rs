@@ -1,7 +1,8 @@
-//! Programs and projects that are built, run and compared: everything that crosses crate borders.
-//! One binary, whose tests share the processors to the end.
+//! Programs and projects that are built, run and compared with and without Romp.
 //!
-//! `cargo test -p tests --test end_to_end page::` runs those of one module.
+//! They are one binary, since cargo runs one binary after the other: at the end of each, some
+//! processors are idle. `cargo test -p tests --test end_to_end page::` runs the tests of one module.
+//! What depends on time is a binary of its own (`tests/programs`): nothing is compiled beside it.
 
 #![allow(clippy::unwrap_used)] // A test fails by panicking, also in its helpers.
 
@@ -22,7 +23,6 @@ mod own_tool;
 mod page;
 mod ports;
 mod program_folder;
-mod programs;
 mod projects;
 mod readme;
 mod run;

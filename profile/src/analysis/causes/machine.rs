@@ -293,9 +293,8 @@ fn serial_without(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [
 }
 
 /// Other causes also contain time without a processor. A thread that holds a lock or starts a
-/// team lacks a processor for the same part of its time as a thread that works, if it does not
-/// sleep. So all of them together lose at most `most` nanoseconds: the rest of the time that threads
-/// were ready.
+/// team lacks a processor for the same part of its time as a thread that works, unless it sleeps. All
+/// of them together lose at most `most` nanoseconds: the ready time that nothing else explains.
 fn within_others(
     facts: &Facts<'_, '_>,
     scheduling: &Scheduling,

@@ -439,8 +439,8 @@ fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
     sort(list);
 }
 
-/// Limits the wins: time that one cause wins cannot be won again by the next. What a busy machine and
-/// the program's own causes win overlaps, so what is too much is taken from all of them alike.
+/// Limits the wins: time that one cause wins cannot be won again by the next. The wins of a
+/// busy machine and of the program's own causes overlap, so all of them are reduced by the same factor.
 fn no_more_than(mut rest_ns: u64, facts: &Facts<'_, '_>, list: &mut [Cause]) {
     let limit = |cause: &mut Cause, most_ns: u64| {
         cause.likely = facts.elapsed(cause.likely.ns.min(most_ns) as f64);

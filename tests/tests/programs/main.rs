@@ -5,12 +5,11 @@
 //! absence in every program.
 
 mod figures;
-mod machine;
 mod properties;
 
 use std::collections::BTreeMap;
+use std::sync::RwLock;
 
-use machine::Use;
 use profile::model::{Profile, Span};
 use profile::region_kind::PseudoRegion::{Body, Enter, Ibarr, Main};
 use profile::region_kind::RegionKind::{
@@ -36,6 +35,10 @@ const NONE: Expected = about(0.0);
 /// Measurements of one program before a wrong share fails the test: sleeping threads wake up
 /// late if the machine has other work.
 const ATTEMPTS: usize = 3;
+
+/// Held for writing by a measured run and for reading by builds: no compiler of
+/// another test runs beside a measured program.
+static MACHINE: RwLock<()> = RwLock::new(());
 
 /// One measured run of a program.
 struct Measured<'a> {
@@ -69,23 +72,21 @@ fn checked<T>(
 
 /// Builds both; returns the measured program and the output of the plain one.
 fn build_both(fixture: &Fixture, compiler: &str) -> Outcome<(Program, String)> {
+    let _machine = MACHINE.read().map_err(|e| e.to_string())?;
     let bin = romp_bin_dir()?;
     let compiler = Compiler::find(compiler)?;
-    let (plain, program) = {
-        let _machine = Use::Builds.begin()?;
-        (
-            build(fixture, &compiler, "c99", Build::Plain)?,
-            build(fixture, &compiler, "c99", Build::Instrumented(&bin))?,
-        )
-    };
-    let _machine = Use::Runs.begin()?;
-    let plain = run(fixture, &plain, &[])?;
+    let plain = run(
+        fixture,
+        &build(fixture, &compiler, "c99", Build::Plain)?,
+        &[],
+    )?;
     plain.must_be_right()?;
+    let program = build(fixture, &compiler, "c99", Build::Instrumented(&bin))?;
     Ok((program, plain.stdout()))
 }
 
 fn measure<'a>(fixture: &'a Fixture, program: &Program, printed: &str) -> Outcome<Measured<'a>> {
-    let _machine = Use::Runs.begin()?;
+    let _machine = MACHINE.write().map_err(|e| e.to_string())?;
     let ran = run(fixture, program, &[])?;
     ran.must_be_right()?;
     if ran.stdout() != printed {
