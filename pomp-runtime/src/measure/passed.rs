@@ -39,6 +39,17 @@ pub(crate) fn is_passed_over(
     is_passed_over_by(event, find, |thread| thread.knows_place_for(find))
 }
 
+/// Whether this thread passes over an instance.
+#[cfg_attr(
+    any(test, not(target_arch = "x86_64")),
+    allow(dead_code, reason = "its users are not built")
+)]
+#[inline(always)]
+pub(crate) fn is_passing_over() -> bool {
+    let is_passing = |thread: &Thread| thread.sampler.is_passing();
+    state::is_quick() && thread::current().is_some_and(is_passing)
+}
+
 /// As `is_passed_over`, of the end of an implicit barrier, with which its construct ends.
 #[inline(always)]
 pub(crate) fn is_end_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {

@@ -3,6 +3,7 @@
 //! that cannot be seen from outside.
 
 mod equal_code;
+mod hot_team;
 mod reductions;
 mod small_teams;
 mod starts;
@@ -116,6 +117,14 @@ fn a_single_construct_waits_only_in_its_own_barrier() {
             assert_eq!(waits, [0, 10 * threads, 0], "{case}");
         }
     }
+}
+
+/// Whether some executions of the construct at this line were passed over.
+fn is_passed_over(profile: &Profile, line: u32) -> bool {
+    profile.nodes.iter().any(|node| {
+        let is_it = profile.regions[node.region].begin[0] == line;
+        is_it && node.rows.iter().any(|row| row.estimate().is_some())
+    })
 }
 
 /// How often threads executed the construct at a line.

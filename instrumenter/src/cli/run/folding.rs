@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use profile::identity::identities;
-use profile::model::{Node, Profile, Row, Span};
+use profile::model::{Estimate, Node, Profile, Row, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 use trace::layout::Meaning;
 
@@ -28,12 +28,6 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
             add_barrier(&node.rows, &mut parent.rows);
         }
     }
-    let is_before = |node: &Node, parent: &Node| {
-        meanings[node.region] == Meaning::Barrier
-            && profile.regions[parent.region].kind == RegionKind::Loop
-            && identities[node.region] != identities[parent.region]
-    };
-    move_out_of_loops(&mut profile.nodes, is_before);
     let key = |node: &Node| {
         let identity = identities[node.region].clone();
         (node.parent, node.within as u8, identity)
@@ -105,28 +99,6 @@ pub(super) fn executed(profile: &Profile) -> Vec<u64> {
     executed
 }
 
-/// Moves barriers of other constructs out of loops. No directive in a loop may wait for the team. But a
-/// compiler may ask for the thread's number, which shows the begin of a loop, in front of the barrier of
-/// the construct before the loop.
-fn move_out_of_loops(nodes: &mut [Node], is_before: impl Fn(&Node, &Node) -> bool) {
-    for index in 0..nodes.len() {
-        let (before, rest) = nodes.split_at_mut(index);
-        let Some(node) = rest.first_mut() else { break };
-        while let Some(parent) = node.parent.and_then(|parent| before.get_mut(parent))
-            && is_before(node, parent)
-        {
-            for waited in &node.rows {
-                let mut rows = parent.rows.iter_mut();
-                if let Some(row) = rows.find(|row| row.thread == waited.thread) {
-                    row.main.ns = row.main.ns.saturating_sub(waited.main.ns);
-                    row.body.ns = row.body.ns.saturating_sub(waited.main.ns);
-                }
-            }
-            (node.parent, node.within) = (parent.parent, parent.within);
-        }
-    }
-}
-
 /// Moves the waiting time at the end of a construct out of the construct's work.
 fn add_barrier(barrier: &[Row], construct: &mut [Row]) {
     for waited in barrier {
@@ -148,10 +120,16 @@ fn as_barrier(row: &Row, begun: &mut u64) -> Row {
         count: row.main.count - known,
         ns: row.main.ns,
     };
+    // An execution counts as timed in the row that counts it.
+    let estimate = row.estimate().map(|estimate| Estimate {
+        timed: estimate.timed.min(main.count),
+        ..estimate
+    });
     Row::of(row.thread)
         .with(PseudoRegion::Main, main)
         .with(PseudoRegion::Ibarr, row.main)
         .with_counters(row.counters().to_vec())
+        .with_estimate(estimate)
 }
 
 /// Removes nodes that are one with their parents. The nodes below them move up to the parents.
@@ -212,32 +190,6 @@ mod tests {
             .collect();
         assert_eq!(shape, [(None, 0), (Some(0), 2), (Some(0), 3)]);
         assert_eq!(nodes[1].within, PseudoRegion::Body);
-    }
-
-    #[test]
-    fn barriers_of_the_construct_before_a_loop_move_out_of_it() {
-        let span = |count, ns| Span { count, ns };
-        let mut nodes = [
-            node(None, 0),
-            node(Some(0), 1),
-            node(Some(1), 2),
-            node(Some(1), 1),
-        ];
-        nodes[1].within = PseudoRegion::Main;
-        nodes[1].rows = vec![
-            Row::of(1)
-                .with(PseudoRegion::Main, span(1, 100))
-                .with(PseudoRegion::Body, span(1, 90)),
-        ];
-        nodes[2].rows = vec![Row::of(1).with(PseudoRegion::Main, span(1, 30))];
-        move_out_of_loops(&mut nodes, |node, parent| {
-            (node.region, parent.region) == (2, 1)
-        });
-        let parents = nodes.each_ref().map(|node| node.parent);
-        assert_eq!(parents, [None, Some(0), Some(0), Some(1)]);
-        assert_eq!(nodes[2].within, PseudoRegion::Main);
-        let row = &nodes[1].rows[0];
-        assert_eq!((row.main, row.body), (span(1, 70), span(1, 60)));
     }
 
     #[test]

@@ -59,6 +59,8 @@ pub(crate) struct Region {
     window: AtomicU32,
     /// Of a loop: whether its source lets it be counted in a part that is passed over.
     is_counted_in_part: AtomicBool,
+    /// Of what a whole team executes: whether its source asks if an instance is passed over.
+    is_asked_about: AtomicBool,
     /// Whether the program counts instances of it itself.
     is_lent: AtomicBool,
     /// Whether instances of it may be passed over somewhere.

@@ -65,14 +65,30 @@ impl Region {
         self.is_counted_in_part.store(true, Ordering::Relaxed);
     }
 
-    /// Whether some of its instances may be passed over. What a whole team executes must come from the
-    /// source, which tells where it ends, and nothing else may happen in it.
+    /// Whether some of its instances may be passed over. In an instance of what a whole team executes
+    /// nothing else may happen, and its source must ask whether it is passed over
+    /// ([`set_asked_about`](Self::set_asked_about)).
     pub(in crate::measure) fn may_be_passed_over(&self) -> bool {
         let is_alone = || {
             let is_split = self.descriptor.unsplit.is_none();
-            self.is_from_source() && is_split && !self.asks_for_chunks() && !self.holds_others()
+            let is_asked_about = self.is_from_source() || self.is_asked_about();
+            is_asked_about && is_split && !self.asks_for_chunks() && !self.holds_others()
         };
         self.kind.may_be_passed_over() && (!self.kind.is_shared_by_a_team() || is_alone())
+    }
+
+    fn is_asked_about(&self) -> bool {
+        self.is_asked_about.load(Ordering::Relaxed)
+    }
+
+    /// Of what a whole team executes, and `romp run` found by its code: the functions that report its
+    /// events ask whether an instance is passed over.
+    #[cfg_attr(
+        any(test, not(target_arch = "x86_64")),
+        allow(dead_code, reason = "its users are not built")
+    )]
+    pub(crate) fn set_asked_about(&self) {
+        self.is_asked_about.store(true, Ordering::Relaxed);
     }
 
     /// Whether an instrumenter found it in the source, and not `romp run` by its code.
@@ -367,6 +383,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         holds_others: AtomicBool::new(false),
         window: AtomicU32::new(0),
         is_counted_in_part: AtomicBool::new(false),
+        is_asked_about: AtomicBool::new(false),
         is_lent: AtomicBool::new(false),
         is_sampled: AtomicBool::new(false),
         has_coarse_times: AtomicBool::new(false),

@@ -12,10 +12,12 @@ use super::runtime::asked;
 use super::shapes::tell;
 use super::site;
 use super::table::Entry;
-use super::unmarked::{leave_loop, leave_single};
+use super::unmarked::{leave, leave_passed_over};
+use crate::measure::passed::is_passed_over;
 use crate::measure::passed_members;
 use crate::measure::records::frame::Role;
 use crate::measure::thread::Thread;
+use profile::event::Event;
 
 type Ask = unsafe extern "C-unwind" fn() -> usize;
 
@@ -81,10 +83,14 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
         if passed_members::passes_over_loop(|| call.region) {
             return result;
         }
+        leave_passed_over();
+        // It is passed over only where one was recorded before, so the thread is in its team.
+        if is_passed_over(Event::LoopEnter, || call.region) {
+            return result;
+        }
         tell::<E>(call, |thread, region| {
             if is_in_team(thread) {
-                leave_loop(thread);
-                leave_single(thread);
+                leave(thread);
                 E::before(thread, region);
             }
         });

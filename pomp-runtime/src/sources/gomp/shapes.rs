@@ -7,8 +7,7 @@ use super::super::pomp::on_event;
 use super::chunks::{self, Passed, Words};
 use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
-use super::unmarked::{leave_loop, leave_loop_at, leave_single, top_of};
-use crate::measure::clock::now;
+use super::unmarked::{leave, leave_passed_over, top_of};
 use crate::measure::passed::is_done_at_once;
 use crate::measure::passed_members;
 use crate::measure::records::Region;
@@ -102,11 +101,12 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     let call = site::of::<E>(site::of_caller(caller), a);
     // SAFETY: the runtime's function of this name takes these words.
     let function: Many = unsafe { std::mem::transmute(call.function) };
+    leave_passed_over();
     tell::<E>(call, |thread, region| {
         if let Some(section) = top_of(thread, RegionKind::Section) {
             on_event(Event::SectionEnd, thread, section);
         }
-        leave_single(thread);
+        leave(thread);
         E::before(thread, region);
     });
     // SAFETY: as above.
@@ -151,12 +151,12 @@ pub unsafe extern "C-unwind" fn single<E: Entry>(
         true => result == 0,
         false => result as u8 != 0,
     };
-    if executes {
-        after::<E>(call, E::after);
-    } else {
-        after::<E>(call, |thread, region| {
-            on_event(Event::SingleExit, thread, region)
-        });
+    let event = match executes {
+        true => Event::SingleBegin,
+        false => Event::SingleExit,
+    };
+    if !is_done_at_once(event, || call.region) {
+        tell::<E>(call, move |thread, region| on_event(event, thread, region));
     }
     result
 }
@@ -173,16 +173,19 @@ fn place<E: Row>(body: usize, caller: usize) -> usize {
 /// Reports the events of the row from before the call.
 #[inline(always)]
 pub(super) fn before<E: Row>(call: Call) {
-    let reports_nothing = E::BEFORE.is_empty() && !ends_single(E::OF);
-    if reports_nothing || are_done_at_once(E::OF, E::BEFORE, call) {
+    let ends_others = ends_unmarked(E::OF);
+    if E::BEFORE.is_empty() && !ends_others {
         return;
     }
-    tell::<E>(call, |thread, region| {
-        if ends_single(E::OF) {
-            if !E::OF.is_barrier() {
-                leave_loop(thread);
-            }
-            leave_single(thread);
+    if ends_others {
+        leave_passed_over();
+    }
+    if are_done_at_once(E::OF, E::BEFORE, call) {
+        return;
+    }
+    tell::<E>(call, move |thread, region| {
+        if ends_others {
+            leave(thread);
         }
         E::before(thread, region);
     });
@@ -203,26 +206,9 @@ fn are_done_at_once(of: Of, events: &'static [Event], call: Call) -> bool {
 /// Reports the events of the row from after the call.
 #[inline(always)]
 pub(super) fn after_call<E: Row>(call: Call) {
-    let reports_nothing = E::AFTER.is_empty() && !E::OF.is_barrier();
-    if !reports_nothing && !are_done_at_once(E::OF, E::AFTER, call) {
-        after::<E>(call, E::after);
+    if !E::AFTER.is_empty() && !are_done_at_once(E::OF, E::AFTER, call) {
+        tell::<E>(call, E::after);
     }
-}
-
-/// Reports events after the call.
-#[inline(always)]
-fn after<E: Row>(call: Call, report_it: impl FnOnce(&'static Thread, &'static Region) + Copy) {
-    tell::<E>(call, move |thread, region| {
-        if E::OF.is_barrier() {
-            // The barrier may be the end of the loop: both end at the same time.
-            let at = now();
-            for event in E::AFTER {
-                thread.on_event(*event, region, || at);
-            }
-            return leave_loop_at(thread, || at);
-        }
-        report_it(thread, region);
-    });
 }
 
 /// Runs `action` for the region of a row's events.
@@ -262,14 +248,8 @@ fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
     None
 }
 
-impl Of {
-    const fn is_barrier(self) -> bool {
-        matches!(self, Self::Call(name) if matches!(name.as_bytes(), b"barrier"))
-    }
-}
-
-/// Whether an entry ends a single construct that is still open.
-const fn ends_single(of: Of) -> bool {
+/// Whether an entry ends a construct that is still open, whose end no call marks.
+const fn ends_unmarked(of: Of) -> bool {
     match of {
         Of::Call(name) => matches!(
             name.as_bytes(),

@@ -199,6 +199,11 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
                 ..Descriptor::default()
             })
         });
+        if let Some(region) = call.region
+            && matches!(of, Of::Call("barrier" | "single") | Of::Head)
+        {
+            region.set_asked_about();
+        }
         call.runtime = Some(runtime);
         call.body = call
             .region

@@ -11,7 +11,7 @@ use super::chunks::{self, Passed, Words};
 use super::runtime::Runtime;
 use super::site::{self, Call};
 use super::table::{Entry, row::Row};
-use super::unmarked::{leave_loop, leave_single};
+use super::unmarked::{leave, leave_passed_over};
 use crate::measure::clock::now;
 use crate::measure::records::Region;
 use crate::measure::records::team::TeamHandle;
@@ -185,11 +185,11 @@ fn end(launch: Launch) {
     if passed_members::ends(|| Some(launch.region)) {
         return;
     }
+    leave_passed_over();
     event_of(
         |_| Some(launch.region),
         |thread, region| {
-            leave_loop(thread);
-            leave_single(thread);
+            leave(thread);
             (launch.work.ends)(thread, region);
             thread.end_member(region, now());
         },

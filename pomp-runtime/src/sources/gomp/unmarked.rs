@@ -1,15 +1,14 @@
 //! Constructs whose end no call marks: single constructs, and loops that are known by what is asked
 //! at their head. Such a construct is over when something comes that cannot be inside it.
 //!
-//! A barrier behind a single construct may be the one at its end, or another one, if the construct
-//! has `nowait`. Nothing tells them apart here. So each is a region of its own, which is joined with
-//! the construct when the program has ended and its source says that the barrier is the one at the
-//! end.
+//! A barrier behind such a construct may be the one at its end, or another one, if the construct has
+//! `nowait`. Nothing tells them apart here. So each is a region of its own, which is joined with the
+//! construct when the program has ended and its source says that the barrier is the one at the end.
 
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::super::pomp::on_event;
-use crate::measure::clock::now;
+use crate::measure::passed::{self, is_passed_over};
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use profile::event::Event;
@@ -18,25 +17,26 @@ pub(super) fn top_of(thread: &'static Thread, kind: RegionKind) -> Option<&'stat
     thread.top()?.region().filter(|region| region.kind == kind)
 }
 
-/// Ends the loop on top of the stack, if there is one.
-pub(super) fn leave_loop(thread: &'static Thread) {
-    leave_loop_at(thread, now);
+/// Ends such a construct if this thread passes it over. Asked before what ends it is reported.
+#[inline(always)]
+pub(super) fn leave_passed_over() {
+    if passed::is_passing_over() {
+        let _ =
+            is_passed_over(Event::SingleExit, || None) || is_passed_over(Event::LoopExit, || None);
+    }
 }
 
-/// Ends the loop on top of the stack, if there is one, at a time.
-pub(super) fn leave_loop_at(thread: &'static Thread, at: impl Fn() -> u64) {
+/// Ends such constructs on top of the stack.
+#[inline(always)]
+pub(super) fn leave(thread: &'static Thread) {
     let region = top_of(thread, RegionKind::Loop).filter(|region| region.is_known_by_its_head());
     if let Some(region) = region
         && thread
             .top()
             .is_some_and(|top| top.phase() == PseudoRegion::Body)
     {
-        thread.on_event(Event::LoopExit, region, at);
+        on_event(Event::LoopExit, thread, region);
     }
-}
-
-/// Ends the single construct on top, if this thread executes one.
-pub(super) fn leave_single(thread: &'static Thread) {
     if let Some(single) = top_of(thread, RegionKind::Single) {
         on_event(Event::SingleEnd, thread, single);
         on_event(Event::SingleExit, thread, single);

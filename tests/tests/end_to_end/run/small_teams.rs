@@ -1,10 +1,9 @@
 //! Small parallel regions that are executed often: their members are passed over, and counted.
 
-use profile::model::Profile;
 use profile::region_kind::RegionKind as K;
 use tests::invariants;
 
-use super::{COMPILERS, ProgramFolder, visits};
+use super::{COMPILERS, ProgramFolder, is_passed_over, visits};
 
 const TIMES: u64 = 6_000;
 const SELDOM: u64 = TIMES / 2_000;
@@ -57,11 +56,4 @@ fn members_of_small_teams_are_counted() {
             }
         }
     }
-}
-
-fn is_passed_over(profile: &Profile, line: u32) -> bool {
-    profile.nodes.iter().any(|node| {
-        let is_it = profile.regions[node.region].begin[0] == line;
-        is_it && node.rows.iter().any(|row| row.estimate().is_some())
-    })
 }
