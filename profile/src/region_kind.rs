@@ -243,6 +243,22 @@ impl RegionKind {
         )
     }
 
+    /// The number of pairs of events (enter and exit) in instances whose pseudo-regions have these
+    /// counts. Every pseudo-region ends with an event, but some of these events are the same: `enter`
+    /// and `exit` share theirs with `main` and `body`. The body of worksharing begins with `main`, and
+    /// ends where the barrier begins. For a parallel region, the wait of the members follows from their
+    /// ends, and their `main` shares its events with `seq`, those of the thread that forked.
+    #[must_use]
+    pub fn pairs_of(self, counts: impl Fn(PseudoRegion) -> u64) -> u64 {
+        use PseudoRegion::{Body, Ibarr, Main, Seq};
+        let parts: &[PseudoRegion] = match self {
+            _ if self.is_parallel() => &[Body, Seq],
+            Self::Loop | Self::Sections | Self::Workshare => &[Body, Ibarr],
+            _ => &[Main, Body, Ibarr],
+        };
+        parts.iter().map(|part| counts(*part)).sum()
+    }
+
     /// Whether it is the execution of a task.
     #[must_use]
     pub fn is_task_execution(self) -> bool {

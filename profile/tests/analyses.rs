@@ -363,12 +363,11 @@ fn events_cost_what_they_were_calibrated_to() {
     profile.run.pair_cost_ps = 1_000_000_000;
     let report = Report::new(&profile);
     let dilation = report.dilation.as_ref().unwrap();
-    // The fork, two bodies; and for each thread the loop and its barrier, whose
-    // body has no events but is a row's part here: 3 + 6.
-    assert_eq!(dilation.pairs, 9);
+    // The fork, two bodies; and for each thread the loop and its barrier: 3 + 4.
+    assert_eq!(dilation.pairs, 7);
     // The other member waits for the fork and the join.
     assert_eq!(dilation.waited_ns, 1_000_000);
-    assert_eq!(dilation.cost.ns, 10_000_000);
+    assert_eq!(dilation.cost.ns, 8_000_000);
 }
 
 #[test]

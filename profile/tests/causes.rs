@@ -9,6 +9,8 @@ mod by_hand;
 mod generated;
 #[path = "causes/locks.rs"]
 mod locks;
+#[path = "causes/small_loops.rs"]
+mod small_loops;
 mod team;
 
 use by_hand::{SECOND, node, row, run};
@@ -346,61 +348,6 @@ fn who_does_not_spin_waits_for_the_one_that_did() {
         (CauseKind::Barrier, Some(2), 15),
     ];
     assert_eq!(around([0, 30]), for_another_reason);
-}
-
-/// Work that takes turns explains longer waits, but nobody is late by a microsecond.
-#[test]
-fn the_cost_of_a_barrier_is_no_late_thread() {
-    let found = |count| {
-        let rows = [1, 2].map(|thread| {
-            let span = |seconds| Span {
-                count,
-                ns: seconds * SECOND,
-            };
-            let row = times(thread, Main, count, 80);
-            row.with(Body, span(68)).with(Ibarr, span(12))
-        });
-        let found = found(&team(
-            &[Kind::Loop],
-            vec![node(Some(0), 1, Body, rows.to_vec())],
-        ));
-        found.into_iter().map(|(kind, ..)| kind).collect::<Vec<_>>()
-    };
-    assert_eq!(found(12_000_000), [CauseKind::SmallLoops]);
-    assert_eq!(found(3_000_000), [CauseKind::Imbalance]);
-}
-
-#[test]
-fn small_worksharing_constructs_are_one_cause() {
-    let shared = |region, count, waits: [u64; 2]| {
-        let span = |seconds| Span {
-            count,
-            ns: seconds * SECOND,
-        };
-        let rows = [1, 2].into_iter().zip(waits).map(|(thread, wait)| {
-            let row = times(thread, Main, count, 5 + wait);
-            row.with(Body, span(5)).with(Ibarr, span(wait))
-        });
-        node(Some(0), region, Body, rows.collect())
-    };
-    let two = |count, waits| {
-        let nodes = vec![shared(1, count, waits), shared(2, count, [10, 10])];
-        team(&[Kind::Loop, Kind::Loop], nodes)
-    };
-    let small = two(10_000_000, [20, 20]);
-    // Of 40 s, two threads need 10 s for their parts, mostly to get them.
-    assert_eq!(found(&small), [(CauseKind::SmallLoops, Some(1), 38)]);
-    let what = causes(&small).remove(0).what;
-    assert!(
-        what.contains(" 10000000 times, for 500 ns of work"),
-        "{what}"
-    );
-    let late_by_milliseconds = found(&two(1_000, [20, 20]));
-    assert!(
-        late_by_milliseconds
-            .iter()
-            .all(|it| it.0 == CauseKind::LateThreads)
-    );
 }
 
 #[test]

@@ -233,8 +233,7 @@ impl Row {
     }
 
     /// Number of pairs of events (enter and exit) of this thread in this row that were timed.
-    /// Every pseudo-region ends with an event, but `enter` and `exit` share their events with
-    /// `main` and `body`, and the `main` of a team's members shares its events with `seq`.
+    /// See [`RegionKind::pairs_of`].
     #[must_use]
     pub fn pairs(&self, kind: RegionKind) -> u64 {
         let pairs = self.all_pairs(kind);
@@ -256,12 +255,7 @@ impl Row {
     }
 
     fn all_pairs(&self, kind: RegionKind) -> u64 {
-        let main = if kind.is_parallel() {
-            0
-        } else {
-            self.main.count
-        };
-        main + self.body.count + self.ibarr.count + self.seq().count
+        kind.pairs_of(|part| self.span(part).count)
     }
 
     /// Mutable access to the time and count of one pseudo-region.

@@ -45,6 +45,7 @@ use crate::columns::Quantity;
 use crate::model::{Profile, Region, Row, Span};
 use crate::order;
 use crate::overheads::Category;
+use crate::region_kind::RegionKind;
 
 /// The number of causes that reports describe in words; further ones are only counted.
 pub(super) const MOST_SAID: usize = 5;
@@ -179,6 +180,20 @@ impl Facts<'_, '_> {
             }
         }
         sums
+    }
+
+    /// Whether the work of a worksharing construct is known. Measured from outside, the begin of a loop
+    /// may be seen once for all its executions. Then nothing is known of the others but their barriers.
+    fn knows_work_of(&self, region: usize) -> bool {
+        let nodes = self.tree.nodes.iter().filter(|node| node.region == region);
+        let mut seen = Row::of(0);
+        for row in nodes.flat_map(|node| node.rows.iter()) {
+            seen += row;
+        }
+        let is_seen_once = seen.body.count * 2 <= seen.main.count;
+        let work = seen.main.ns.saturating_sub(seen.ibarr.ns);
+        let is_loop = self.profile.regions[region].kind == RegionKind::Loop;
+        !(is_loop && is_seen_once && work <= seen.body.ns)
     }
 
     /// Which part of a region's thread time so many nanoseconds are, and what it wins without them, if

@@ -68,7 +68,10 @@ pub(super) fn constructs(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
 fn construct(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Construct> {
     const WORKSHARING: &[RegionKind] =
         &[RegionKind::Loop, RegionKind::Sections, RegionKind::Single];
-    if !entry.is_of(WORKSHARING) || entry.cost.quantity != Quantity::BarrierTime {
+    if !entry.is_of(WORKSHARING)
+        || entry.cost.quantity != Quantity::BarrierTime
+        || !facts.knows_work_of(entry.region)
+    {
         return None;
     }
     let table = facts.table(entry.region)?;

@@ -126,6 +126,10 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     if let Some(other) = sibling(facts, entry) {
         return Some(of_sibling(facts, taken, entry, other));
     }
+    if !facts.knows_work_of(entry.region) {
+        let cause = facts.cause(of_construct(entry), at(), taken).by_chance();
+        return Some(cause.saying(last_to_come(facts, entry), UNSEEN_WORK));
+    }
     if let Some(work) = too_little_work(table, entry.category, entry.cost.quantity) {
         let what = format!(
             "all threads' work there was only {}, which does not explain the wait",
@@ -145,6 +149,10 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
 /// Advice for a `single` with `copyprivate`, which cannot have `nowait`.
 const COPIES: &str = "Share its work out, prepare its values ahead while the others work, or let each \
                       thread find them itself.";
+
+/// Advice for a loop whose begin was not seen each time.
+const UNSEEN_WORK: &str = "Its work can't be seen in this mode, since the compiler shows the loop's begin only once: \
+                           build with rompcc to see which thread has how much to do.";
 
 /// Advice for a thread that has more to do than to create tasks.
 const CREATOR: &str = "Let the tasks do that work, or let more threads create them.";

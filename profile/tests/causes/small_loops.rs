@@ -1,0 +1,83 @@
+//! Worksharing constructs that do little work, or whose work is not known.
+
+use super::*;
+
+/// `romp run` may see the begin of a loop once, and its barrier each time.
+#[test]
+fn of_a_loop_that_is_seen_by_its_barrier_no_work_is_told() {
+    let rows = [(1, 60), (2, 2)].map(|(thread, wait)| {
+        let waited = Span {
+            count: 1000,
+            ns: wait * SECOND,
+        };
+        let row = times(thread, Main, 1000, wait);
+        row.with(Body, Span { count: 1, ns: 5 }).with(Ibarr, waited)
+    });
+    let loops = node(Some(0), 1, Body, rows.to_vec());
+    let cause = causes(&team(&[Kind::Loop], vec![loops])).remove(0);
+    assert_eq!(cause.kind, CauseKind::Imbalance);
+    assert!(
+        cause.what.contains("came last and waited 2.00 s"),
+        "{}",
+        cause.what
+    );
+    assert!(cause.remedy.contains("can't be seen"), "{}", cause.remedy);
+}
+
+/// Work that takes turns explains longer waits, but nobody is late by a microsecond.
+#[test]
+fn the_cost_of_a_barrier_is_no_late_thread() {
+    let found = |count, bodies| {
+        let rows = [1, 2].map(|thread| {
+            let span = |count, seconds| Span {
+                count,
+                ns: seconds * SECOND,
+            };
+            let row = times(thread, Main, count, 80);
+            row.with(Body, span(bodies, 68))
+                .with(Ibarr, span(count, 12))
+        });
+        let found = found(&team(
+            &[Kind::Loop],
+            vec![node(Some(0), 1, Body, rows.to_vec())],
+        ));
+        found.into_iter().map(|(kind, ..)| kind).collect::<Vec<_>>()
+    };
+    assert_eq!(found(12_000_000, 12_000_000), [CauseKind::SmallLoops]);
+    assert_eq!(found(3_000_000, 3_000_000), [CauseKind::Imbalance]);
+    // Only one execution is known to have a body: nobody knows how small the others were.
+    assert_eq!(found(12_000_000, 1), [CauseKind::Imbalance]);
+}
+
+#[test]
+fn small_worksharing_constructs_are_one_cause() {
+    let shared = |region, count, waits: [u64; 2]| {
+        let span = |seconds| Span {
+            count,
+            ns: seconds * SECOND,
+        };
+        let rows = [1, 2].into_iter().zip(waits).map(|(thread, wait)| {
+            let row = times(thread, Main, count, 5 + wait);
+            row.with(Body, span(5)).with(Ibarr, span(wait))
+        });
+        node(Some(0), region, Body, rows.collect())
+    };
+    let two = |count, waits| {
+        let nodes = vec![shared(1, count, waits), shared(2, count, [10, 10])];
+        team(&[Kind::Loop, Kind::Loop], nodes)
+    };
+    let small = two(10_000_000, [20, 20]);
+    // Of 40 s, two threads need 10 s for their parts, mostly to get them.
+    assert_eq!(found(&small), [(CauseKind::SmallLoops, Some(1), 38)]);
+    let what = causes(&small).remove(0).what;
+    assert!(
+        what.contains(" 10000000 times, for 500 ns of work"),
+        "{what}"
+    );
+    let late_by_milliseconds = found(&two(1_000, [20, 20]));
+    assert!(
+        late_by_milliseconds
+            .iter()
+            .all(|it| it.0 == CauseKind::LateThreads)
+    );
+}
