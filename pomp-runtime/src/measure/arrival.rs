@@ -1,4 +1,4 @@
-//! Who comes last to a barrier.
+//! When members come to a barrier, from which follows who comes last ([`lateness`](super::lateness)).
 //!
 //! Each member of a team writes the time of its arrival into a cache line of its own. The member
 //! that forked the team looks at all of them when the barrier lets it go. By then every member has
@@ -10,12 +10,8 @@
 //! at which their part ended, and the time at which the last task that they executed after it
 //! ended. The thread that forked looks for the latest of these times at the join (`ended`).
 
-use super::pause;
-use super::records::frame::Role;
-use super::records::{Frame, Region, Team};
-use super::slots::Last;
+use super::records::Frame;
 use super::thread::Thread;
-use crate::measure::records::Node;
 
 impl Thread {
     /// This thread has just arrived at a barrier; the event is recorded.
@@ -37,17 +33,6 @@ impl Thread {
     pub(super) fn counts_barrier(&self) {
         if let Some(member) = self.top().and_then(member_frame) {
             member.barriers.add(1);
-        }
-    }
-
-    /// The barrier at whose node this thread waited is over.
-    #[inline(always)]
-    pub(super) fn depart(&self, node: &'static Node) {
-        let member = self.top().and_then(member_frame);
-        let fork = member.and_then(Frame::below);
-        if let (Some(member), Some(fork)) = (member, fork.filter(|fork| fork.role() == Role::Fork))
-        {
-            look(member, fork, node);
         }
     }
 }
@@ -94,30 +79,4 @@ pub(super) fn member_frame(top: &'static Frame) -> Option<&'static Frame> {
         frame = frame.below()?;
     }
     frame.role().is_member().then_some(frame)
-}
-
-/// Finds the member that came last, and adds it to the record of the barrier's node.
-#[inline(never)]
-fn look(member: &'static Frame, fork: &'static Frame, node: &'static Node) {
-    let size = fork.team_size();
-    let Some(team) = fork.team.get().filter(|_| size > 1) else {
-        return;
-    };
-    let number = member.barriers.get().wrapping_sub(1);
-    let arrivals = (0..size).map(|member| arrival(team, member, number));
-    if let Some(last) = Last::of(arrivals)
-        && let Some(waits) = node.waits()
-    {
-        // A loop that is passed over with the part that it is in has no barrier there.
-        let decides_itself = node.region().is_some_and(Region::may_be_passed_over);
-        let sample = node.sample().filter(|_| decides_itself);
-        let instances = sample.map_or(1, |sample| sample.weight.get().max(1));
-        let after = [last.after_others, last.after_first];
-        waits.add_late(last.member, instances, after);
-    }
-}
-
-fn arrival(team: &Team, member: u32, number: u64) -> Option<u64> {
-    let at = team.slots.get(member)?.arrivals[number as usize % 2].of(number)?;
-    Some(pause::without(0, at))
 }

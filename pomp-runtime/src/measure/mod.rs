@@ -44,6 +44,7 @@ pub(crate) mod gaps;
 pub(crate) mod handed_out;
 pub(crate) mod helper_requests;
 pub(crate) mod holds;
+mod lateness;
 pub(crate) mod lending;
 pub(crate) mod limits;
 pub(crate) mod lock;

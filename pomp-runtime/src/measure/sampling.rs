@@ -52,6 +52,12 @@ const MOST_LONGER: u64 = 8;
 const TIMED_FIRST: f64 = 1024.0;
 /// An instance counts as delaying at most this many threads.
 const MOST_DELAYED: u64 = 256;
+/// What a look at the arrival of another member at a barrier counts for, in costs of a pair of events.
+/// The cache line comes from that member's processor, and goes back to it. That takes about a quarter
+/// of this: looks are to take a part of the budget only.
+const LOOK: u64 = 16;
+/// Most barriers in a row that are not looked at. At the end of the run, so many are not known.
+const MOST_UNSEEN: u64 = 256;
 /// Most instances that are passed over in a row.
 const MOST: u64 = 1 << 14;
 /// The part of the time that timing may take, in millionths; 0 if all is timed.
@@ -78,7 +84,14 @@ pub(super) fn exceeds_budget(interval: u64) -> bool {
 /// The cost of timing an instance that has one pair of events, in ticks.
 pub(super) fn cost_of_pair() -> u64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);
-    cost::found_once(&TICKS, cost::ticks_of_pair)
+    cost::found_once(
+        &TICKS,
+        match cfg!(test) {
+            // Tests give all times by hand. What they pass over must not depend on the machine.
+            true => || 300,
+            false => cost::ticks_of_pair,
+        },
+    )
 }
 
 /// Samples a node from now on if it is hot and small. Called now and then.
@@ -140,6 +153,16 @@ pub(super) fn teams_to_pass_over(
         .saturating_mul(regions.max(1))
         .saturating_mul(WHOLE as u64);
     (spent / BUDGET.load(Ordering::Relaxed).max(1) / interval).min(MOST)
+}
+
+/// How many instances of a barrier are not looked at after one that was looked at for who came last
+/// ([`lateness`](super::lateness)). `done` were looked at, and they come at this `interval` in ticks.
+pub(super) fn barriers_to_skip(done: u64, others: u64, interval: u64) -> u64 {
+    if !is_on() || (done as f64) < TIMED_FIRST || interval == 0 {
+        return 0;
+    }
+    let spent = LOOK * cost_of_pair() * others * WHOLE as u64;
+    (spent / BUDGET.load(Ordering::Relaxed).max(1) / interval).min(MOST_UNSEEN)
 }
 
 #[cold]

@@ -61,18 +61,17 @@ impl Snapshot {
     /// How many instances of a node were not timed by the clock itself, and how many pairs of events
     /// these had, as `Row::passed_pairs` counts them.
     fn untimed_of(&self, index: usize) -> (u64, u64) {
-        const PAIRS: [PseudoRegion; 3] =
-            [PseudoRegion::Main, PseudoRegion::Body, PseudoRegion::Ibarr];
         if let Origin::Member(_) = self.nodes[index].place() {
             let instances = self.samples.get(&index).copied().unwrap_or(0);
             // The begin of a team and its end are events of the thread that forked.
-            return (instances, 2 * instances);
+            return (instances, instances);
         }
         let Some(estimate) = self.estimate(index, Scale::one()) else {
             return (0, 0);
         };
         let totals = self.totals(index);
-        let all: u64 = PAIRS.iter().map(|part| totals[*part as usize].count).sum();
+        let kind = self.nodes[index].region().map(|region| region.kind);
+        let all = kind.map_or(0, |kind| kind.pairs_of(|part| totals[part as usize].count));
         let instances = totals[MAIN].count.max(1);
         let untimed = instances.saturating_sub(estimate.timed);
         let pairs = u128::from(all) * u128::from(untimed) / u128::from(instances);

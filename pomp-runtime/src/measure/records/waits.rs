@@ -25,8 +25,23 @@ pub(crate) struct NodeWaits {
     pub(crate) waited: SharedU64,
     /// The longest wait in ticks.
     pub(crate) longest: SharedU64,
+    /// Which instances of a barrier are looked at.
+    pub(crate) looks: Looks,
     /// Address of the lock; 0 before the first one, [`SEVERAL`] after different ones.
     address: AtomicUsize,
+}
+
+/// Instances of a barrier of which some are looked at for who came last.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    /// How many were looked at.
+    pub(crate) done: SharedU64,
+    /// When the thread came to the one that was looked at last.
+    last: SharedU64,
+    /// How many are not looked at before the next one.
+    pub(crate) left: SharedU64,
+    /// For how many the next one stands besides itself.
+    pub(crate) skipped: SharedU64,
 }
 
 /// How often some members came last, and by how much.
@@ -55,6 +70,28 @@ pub(crate) struct Holder {
     /// Ticks waited for it.
     pub(crate) ticks: SharedU64,
     next: SharedRef<Holder>,
+}
+
+impl Looks {
+    /// An instance is over. Whether it is not looked at.
+    pub(crate) fn skips(&self) -> bool {
+        let left = self.left.get();
+        if left > 0 {
+            self.left.set(left - 1);
+            self.skipped.add(1);
+        }
+        left > 0
+    }
+
+    /// The instance is looked at to which the thread came at this time. The ticks since the one before
+    /// that was.
+    pub(crate) fn look(&self, at: u64) -> u64 {
+        let ticks = at.wrapping_sub(self.last.get());
+        self.last.set(at);
+        self.skipped.set(0);
+        self.done.add(1);
+        ticks
+    }
 }
 
 impl NodeWaits {

@@ -4,6 +4,7 @@
 use super::passed_teams::two_sampled_threads;
 use super::sampling::{MANY, event, row};
 use super::*;
+use crate::measure::sampling;
 use Event::*;
 
 /// Two members of a team.
@@ -146,4 +147,40 @@ fn where_something_else_happens_all_are_timed_from_then_on() {
     let marked = lines(&profile);
     let line = "userRegion@3 in main/barrier@2 in body/parallel@1 0->0: main 1x1";
     assert!(marked.iter().any(|it| it == line), "{marked:?}");
+}
+
+/// Barriers that are too long to be passed over. If they are short for a look at the cache lines of all
+/// members, those that are looked at stand for the others.
+#[test]
+fn who_came_last_is_known_of_all_long_barriers_and_of_some_short_ones() {
+    const TIMES: u64 = 4 * MANY as u64;
+    for (pairs, unknown) in [(1000, 0), (100, 256)] {
+        let (parallel, barrier) = (region("parallel", 1), region("barrier", 2));
+        let threads = team(parallel);
+        let long = pairs * sampling::cost_of_pair();
+        let mut at = 10;
+        for _ in 0..TIMES {
+            for (thread, work) in threads.into_iter().zip([0, long / 2]) {
+                event(thread, BarrierEnter, barrier, at + work);
+            }
+            for thread in threads.into_iter().rev() {
+                event(thread, BarrierExit, barrier, at + long);
+            }
+            at += long;
+        }
+        ends(threads, parallel, at);
+        let profile = profile_at(at, &threads, &[parallel, barrier]);
+        let mut arrivals = profile.arrivals.iter();
+        let of_barrier = arrivals.find(|of| of.region == 1).unwrap();
+        assert_eq!(of_barrier.thread, 2);
+        assert!(TIMES - of_barrier.last <= unknown, "{of_barrier:?}");
+        assert_eq!(of_barrier.late_ns, of_barrier.last * (long / 2));
+    }
+    let skipped = |done, pairs| {
+        let interval = pairs * sampling::cost_of_pair();
+        sampling::barriers_to_skip(done, 1, interval)
+    };
+    assert_eq!(skipped(1, 100), 0, "the first are looked at");
+    assert_eq!(skipped(TIMES, 1000), 0);
+    assert!(skipped(TIMES, 100) > 1);
 }
