@@ -39,7 +39,7 @@ impl Thread {
         let decides_itself = node.region().is_some_and(Region::may_be_passed_over);
         let sample = node.sample().filter(|_| decides_itself);
         let instances = sample.map_or(1, |sample| sample.weight.get().max(1));
-        // Of a sample all are looked at.
+        // All timed instances of a sample are looked at.
         let looks = Some(&waits.looks).filter(|_| sample.is_none());
         if looks.is_some_and(Looks::skips) {
             return;

@@ -39,13 +39,13 @@ pub(crate) fn is_passed_over(
     is_passed_over_by(event, find, |thread| thread.knows_place_for(find))
 }
 
-/// Whether this thread passes over an instance.
+/// Whether this thread is in an instance that it passes over.
 #[cfg_attr(
     any(test, not(target_arch = "x86_64")),
     allow(dead_code, reason = "its users are not built")
 )]
 #[inline(always)]
-pub(crate) fn is_passing_over() -> bool {
+pub(crate) fn is_in_instance() -> bool {
     let is_passing = |thread: &Thread| thread.sampler.is_passing();
     state::is_quick() && thread::current().is_some_and(is_passing)
 }

@@ -56,7 +56,8 @@ const MOST_DELAYED: u64 = 256;
 /// The cache line comes from that member's processor, and goes back to it. That takes about a quarter
 /// of this: looks are to take a part of the budget only.
 const LOOK: u64 = 16;
-/// Most barriers in a row that are not looked at. At the end of the run, so many are not known.
+/// Most barriers in a row that are not looked at, on average. Who came last to those at the end of the run
+/// stays unknown.
 const MOST_UNSEEN: u64 = 256;
 /// Most instances that are passed over in a row.
 const MOST: u64 = 1 << 14;

@@ -174,6 +174,7 @@ impl<'p> Report<'p> {
             efficiency: &efficiency,
             grains: &grains,
             dilation: dilation.as_ref(),
+            unknown_work: std::cell::OnceCell::new(),
         });
         let summary = summary::Facts {
             profile,

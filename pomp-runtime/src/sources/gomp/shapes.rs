@@ -173,10 +173,10 @@ fn place<E: Row>(body: usize, caller: usize) -> usize {
 /// Reports the events of the row from before the call.
 #[inline(always)]
 pub(super) fn before<E: Row>(call: Call) {
-    let ends_others = ends_unmarked(E::OF);
-    if E::BEFORE.is_empty() && !ends_others {
+    if E::BEFORE.is_empty() {
         return;
     }
+    let ends_others = ends_unmarked(E::OF);
     if ends_others {
         leave_passed_over();
     }

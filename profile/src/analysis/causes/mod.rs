@@ -29,6 +29,7 @@ mod waits;
 
 pub use kinds::{KINDS, Kind};
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 use self::ledger::{Amount, Entry, Ledger, largest, sum};
@@ -147,6 +148,8 @@ pub(crate) struct Facts<'a, 'p> {
     pub(crate) efficiency: &'a Efficiencies,
     pub(crate) grains: &'a [Grain],
     pub(crate) dilation: Option<&'a Dilation>,
+    /// For each region whether nothing but its barrier is known. Filled at the first use.
+    pub(crate) unknown_work: OnceCell<Vec<bool>>,
 }
 
 impl Facts<'_, '_> {
@@ -185,15 +188,17 @@ impl Facts<'_, '_> {
     /// Whether the work of a worksharing construct is known. Measured from outside, the begin of a loop
     /// may be seen once for all its executions. Then nothing is known of the others but their barriers.
     fn knows_work_of(&self, region: usize) -> bool {
-        let nodes = self.tree.nodes.iter().filter(|node| node.region == region);
-        let mut seen = Row::of(0);
-        for row in nodes.flat_map(|node| node.rows.iter()) {
-            seen += row;
-        }
-        let is_seen_once = seen.body.count * 2 <= seen.main.count;
-        let work = seen.main.ns.saturating_sub(seen.ibarr.ns);
-        let is_loop = self.profile.regions[region].kind == RegionKind::Loop;
-        !(is_loop && is_seen_once && work <= seen.body.ns)
+        let unknown = self.unknown_work.get_or_init(|| {
+            let whole = self.sums(|row| row.main);
+            let body = self.sums(|row| row.body);
+            let wait = self.sums(|row| row.ibarr);
+            let is_unknown = |region: usize| {
+                let is_seen_once = body[region].count * 2 <= whole[region].count;
+                is_seen_once && whole[region].ns.saturating_sub(wait[region].ns) <= body[region].ns
+            };
+            (0..whole.len()).map(is_unknown).collect()
+        });
+        self.profile.regions[region].kind != RegionKind::Loop || !unknown[region]
     }
 
     /// Which part of a region's thread time so many nanoseconds are, and what it wins without them, if
