@@ -121,6 +121,25 @@ fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
     assert_eq!(kinds(&bound), [CauseKind::Affinity]);
 }
 
+/// Two threads share a processor, and spend half of their time before a critical section. Whoever waits
+/// for long sleeps meanwhile, and the other one computes. Whoever enters often keeps the processor.
+#[test]
+fn a_critical_section_that_is_free_costs_time_on_a_shared_processor() {
+    let entering = |entries: u64| {
+        let member = |thread| {
+            times(thread, Main, entries, 80)
+                .with(Enter, times(thread, Main, entries, 40).main)
+                .with(Body, times(thread, Main, entries, 40).main)
+        };
+        let critical = node(Some(0), 1, Body, vec![member(1), member(2)]);
+        found(&busy(team(&[Kind::Critical], vec![critical]), 80, 1))
+    };
+    // 80 s of waits of 40 us and of 200 ns, in a run of 100 s that had a processor for 80 s.
+    let critical = |seconds| vec![(CauseKind::Critical, Some(1), seconds)];
+    assert_eq!(entering(1_000_000), critical(20));
+    assert_eq!(entering(200_000_000), critical(40));
+}
+
 /// The same run with all times divided by 1000.
 fn shorter(mut profile: Profile) -> Profile {
     for row in profile.nodes.iter_mut().flat_map(|node| &mut node.rows) {

@@ -40,6 +40,10 @@ const SELDOM: f64 = 0.1;
 /// time in which the lock's cache line came from another processor.
 const FETCHED_NS: u64 = 5;
 
+/// To take a lock that is free and to give it back takes less than this many nanoseconds, also if its
+/// cache line comes from another processor.
+const TAKEN_NS: u64 = 500;
+
 /// Atomic updates that take this part of the thread time are mentioned, in percent.
 const MUCH: f64 = 5.0;
 
@@ -148,6 +152,16 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
 /// Whether most instances of some regions were not timed.
 fn are_mostly_untimed(facts: &Facts<'_, '_>, regions: &[usize]) -> bool {
     timed_of(facts, regions) < column_sum(facts, regions, Quantity::ExecCount) / 2
+}
+
+/// Whether a cause is a critical section or a lock whose time is mostly that of taking it and giving it
+/// back: entries seldom had to wait, and took little time.
+pub(super) fn is_taken_at_once(facts: &Facts<'_, '_>, cause: &Cause) -> bool {
+    let is_guard = matches!(cause.kind, Kind::Critical | Kind::Lock);
+    let timed = timed_of(facts, &cause.place.regions);
+    is_guard
+        && (cause.number("waited") as f64) < SELDOM * timed as f64
+        && cause.lost.ns < TAKEN_NS.saturating_mul(cause.number("times"))
 }
 
 /// How many instances of some regions were timed.

@@ -5,7 +5,7 @@
 //! - Waits that no uneven work explains were waits for threads without a processor.
 
 use super::ledger::Amount;
-use super::{Cause, Causes, Doubt, Facts, Kind, Place};
+use super::{Cause, Causes, Doubt, Facts, Kind, Place, contention};
 use crate::analysis::remedy::EXPLAINS;
 use crate::analysis::words::{count, percent, time};
 use crate::model::Scheduling;
@@ -139,12 +139,13 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     if !has_too_many_threads(facts) || kind(facts, &scheduling) == Kind::Affinity {
         return duration;
     }
-    let lost_in = |kind: Kind| -> f64 {
-        let its = causes.iter().filter(|cause| cause.kind == kind);
+    let lost_in = |is_it: &dyn Fn(&Cause) -> bool| -> f64 {
+        let its = causes.iter().filter(|cause| is_it(cause));
         its.map(|cause| cause.lost.ns as f64).sum()
     };
     // The profile counts requests as work.
-    let (requests, updates) = (lost_in(Kind::SmallChunks), lost_in(Kind::Atomic));
+    let requests = lost_in(&|it| it.kind == Kind::SmallChunks);
+    let updates = lost_in(&|it| it.kind == Kind::Atomic || contention::is_taken_at_once(facts, it));
     let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates;
     let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns);
     let ran = scheduling.run_ns.saturating_sub(waited);
