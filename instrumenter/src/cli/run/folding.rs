@@ -56,11 +56,16 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
             }
         }
     }
-    // The data about instances of other regions does not apply to the construct.
-    let is_construct = |region: usize| meanings[region] == Meaning::Itself;
+    // The data about instances of other regions does not apply to the construct. Of a construct whose
+    // barrier is a region of its own, the time of an instance with its barrier is not known.
+    let barriers = (0..meanings.len()).filter(|region| meanings[*region] == Meaning::Barrier);
+    let with_barriers: BTreeSet<_> = barriers.map(|region| &identities[region]).collect();
+    let has_whole_instances = |region: usize| {
+        meanings[region] == Meaning::Itself && !with_barriers.contains(&identities[region])
+    };
     profile
         .distributions
-        .retain(|about| is_construct(about.region));
+        .retain(|about| has_whole_instances(about.region));
     profile
         .arrivals
         .retain(|about| meanings[about.region] != Meaning::PartOfItsParallel);
