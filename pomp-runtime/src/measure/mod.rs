@@ -93,6 +93,7 @@ pub(crate) mod task;
 mod team;
 mod team_lookup;
 pub(crate) mod thread;
+pub(crate) mod thread_word;
 pub(crate) mod trace;
 mod trace_pages;
 pub(crate) mod trace_stream;

@@ -39,15 +39,15 @@ pub(crate) fn is_passed_over(
     is_passed_over_by(event, find, |thread| thread.knows_place_for(find))
 }
 
-/// Whether this thread is in an instance that it passes over.
+/// The region of the instance that this thread passes over, if there is one.
 #[cfg_attr(
     any(test, not(target_arch = "x86_64")),
     allow(dead_code, reason = "its users are not built")
 )]
 #[inline(always)]
-pub(crate) fn is_in_instance() -> bool {
-    let is_passing = |thread: &Thread| thread.sampler.is_passing();
-    state::is_quick() && thread::current().is_some_and(is_passing)
+pub(crate) fn open_instance() -> Option<&'static Region> {
+    let thread = thread::current().filter(|_| state::is_quick())?;
+    thread.sampler.passed.region()
 }
 
 /// As `is_passed_over`, of the end of an implicit barrier, with which its construct ends.
@@ -213,12 +213,6 @@ impl Thread {
         find: impl FnOnce() -> Option<&'static Region> + Copy,
     ) -> bool {
         let sampler = &self.sampler;
-        let is_open = || {
-            sampler.passed.region().is_some_and(|open| {
-                event.passed_over_with() == Some(open.kind)
-                    || find().is_some_and(|it| std::ptr::eq(open, it))
-            })
-        };
         let is_passed_over = match event.action() {
             Action::Open(phase) => {
                 find().is_some_and(|region| self.passes_over_whole(region, phase))
@@ -226,12 +220,12 @@ impl Thread {
             Action::OpenWork => {
                 find().is_some_and(|region| self.passes_over_whole(region, PseudoRegion::Body))
             }
-            Action::SwitchPhase(phase) if is_open() => {
+            Action::SwitchPhase(phase) if self.has_open(event, find) => {
                 sampler.passed.set_phase(phase);
                 true
             }
             _ if ends_momentary(event) => !self.has_on_top(event.passed_over_with(), find),
-            Action::Close | Action::CloseWork if is_open() => {
+            Action::Close | Action::CloseWork if self.has_open(event, find) => {
                 sampler.passed.end();
                 true
             }
@@ -239,12 +233,26 @@ impl Thread {
         };
         if is_passed_over {
             match event {
-                Event::BarrierEnter | Event::ImplicitBarrierEnter => self.counts_barrier(),
+                Event::BarrierEnter => self.counts_barrier(),
+                Event::ImplicitBarrierEnter => {
+                    self.counts_barrier();
+                    sampler.counts_wait();
+                }
                 Event::SingleBegin => sampler.counts_execution(),
                 _ => {}
             }
         }
         is_passed_over
+    }
+
+    /// Whether an event is one of the instance that the thread passes over.
+    #[inline(always)]
+    fn has_open(&self, event: Event, find: impl FnOnce() -> Option<&'static Region>) -> bool {
+        let Some(open) = self.sampler.passed.region() else {
+            return false;
+        };
+        event.passed_over_with() == Some(open.kind)
+            || find().is_some_and(|it| std::ptr::eq(open, it))
     }
 
     #[inline(always)]

@@ -246,6 +246,18 @@ impl Sampler {
         }
     }
 
+    /// The instance that is passed over at the moment has a barrier at its end. Of a construct from the
+    /// source either all instances have one or none.
+    #[inline(always)]
+    pub(super) fn counts_wait(&self) {
+        let is_counted = |region: &Region| !region.is_from_source();
+        if self.passed.region().is_some_and(is_counted)
+            && let Some(node) = self.open_node()
+        {
+            node.span(PseudoRegion::Ibarr).count.add(1);
+        }
+    }
+
     /// Whether an instance at a place is to be passed over.
     #[inline(always)]
     pub(super) fn has_left(&self, region: &'static Region, place: u64) -> bool {

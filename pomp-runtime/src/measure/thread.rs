@@ -7,7 +7,6 @@
 //! to the next thread that starts, since some runtimes make and end a thread
 //! for each member of a nested team.
 
-use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
 use std::sync::{Mutex, MutexGuard};
 
@@ -22,6 +21,7 @@ use super::records::frame::{Role, add_frames};
 use super::reduction_part::ReductionPart;
 use super::sampler::{PassedLock, PassedMember, Sampler};
 use super::shared::{SharedRef, SharedU64, leak};
+use super::thread_word::thread_word;
 use super::trace_stream::Stream;
 use super::{clock, coarse_clock, errno, omp, pause, state};
 use crate::measure::calls::log::Log;
@@ -86,8 +86,9 @@ pub(crate) struct Thread {
     pub(crate) own_time: OwnTime,
 }
 
-thread_local! {
-    static CURRENT: Cell<Option<&'static Thread>> = const { Cell::new(None) };
+thread_word! {
+    /// This thread's block, or the one that stands in for it.
+    fn own_block() -> Option<&'static Thread> = "romp_own_block";
 }
 
 /// Differs from every mark of pauses.
@@ -132,7 +133,7 @@ pub(crate) fn start_anew() {
     drop(blocks);
     LATEST.set(None);
     NEXT_INITIAL.store(1, Ordering::Relaxed);
-    CURRENT.set(None);
+    own_block().set(None);
     // What the parent has lent to the program counts no instance of the child.
     coarse_clock::start_anew();
     watch_main();
@@ -146,18 +147,18 @@ pub(super) fn others(one: &'static Thread) -> impl Iterator<Item = &'static Thre
 
 /// Whether this thread is inside the library.
 pub(crate) fn is_inside() -> bool {
-    CURRENT.get().is_some_and(Thread::is_busy)
+    own_block().get().is_some_and(Thread::is_busy)
 }
 
 /// This thread's block, if it has one. May be called in a signal handler.
 #[inline(always)]
 pub(crate) fn current() -> Option<&'static Thread> {
-    CURRENT.get()
+    own_block().get()
 }
 
 /// Whether this is the block of the calling thread.
 pub(super) fn is_current(thread: &'static Thread) -> bool {
-    CURRENT
+    own_block()
         .get()
         .is_some_and(|current| std::ptr::eq(current, thread))
 }
@@ -170,7 +171,7 @@ pub(crate) fn all() -> Vec<&'static Thread> {
 /// Runs `action` on this thread's block, unless the thread is in the library
 /// already.
 fn with_current<R>(action: impl FnOnce(&'static Thread) -> R) -> Option<R> {
-    match CURRENT.get() {
+    match own_block().get() {
         Some(thread) => thread,
         None => attach()?,
     }
@@ -180,12 +181,12 @@ fn with_current<R>(action: impl FnOnce(&'static Thread) -> R) -> Option<R> {
 /// Runs `action` with this thread marked as inside the library, so that events
 /// which `action` causes are ignored. None if it is inside already.
 pub(crate) fn inside<R>(action: impl FnOnce() -> R) -> Option<R> {
-    match CURRENT.get() {
+    match own_block().get() {
         Some(_) => with_current(|_| action()),
         None => {
-            CURRENT.set(Some(&INSIDE));
+            own_block().set(Some(&INSIDE));
             let result = action();
-            CURRENT.set(None);
+            own_block().set(None);
             Some(result)
         }
     }
@@ -196,7 +197,7 @@ pub(crate) fn inside<R>(action: impl FnOnce() -> R) -> Option<R> {
 #[inline(never)]
 pub(crate) fn attach() -> Option<&'static Thread> {
     let thread = errno::keep(|| inside(|| blocks().take()))??;
-    CURRENT.set(Some(thread));
+    own_block().set(Some(thread));
     Some(thread)
 }
 
@@ -231,7 +232,7 @@ fn detach(thread: &'static Thread) {
     if std::ptr::eq(thread, &raw const INSIDE) {
         return;
     }
-    CURRENT.set(Some(&INSIDE));
+    own_block().set(Some(&INSIDE));
     if state::is_on_or_paused() {
         // The frame of a member whose part has ended stays: the time when the member was released
         // may not be known before its thread has ended.
@@ -249,7 +250,7 @@ fn detach(thread: &'static Thread) {
         thread.waits.end();
         blocks().free.push(thread);
     }
-    CURRENT.set(None);
+    own_block().set(None);
 }
 
 impl Thread {
@@ -432,7 +433,7 @@ pub(crate) use thread_end::unwatch;
 /// If this thread started the program, has its end noticed.
 pub(crate) fn watch_main() {
     if started_the_program() {
-        thread_end::watch(CURRENT.get().unwrap_or(&INSIDE));
+        thread_end::watch(own_block().get().unwrap_or(&INSIDE));
         helper_requests::main_is_watched();
     }
 }

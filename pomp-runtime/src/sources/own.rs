@@ -1,7 +1,7 @@
 //! Return addresses that lie in our own code. A compiler may turn the last call in the body of a
 //! construct into a jump. The called function then returns to the place where we called the body.
 
-use std::cell::Cell;
+use crate::measure::thread_word::thread_word;
 
 unsafe extern "C" {
     /// Begin and end of the library's code, as defined by the linker.
@@ -16,25 +16,25 @@ pub(super) fn holds(address: usize) -> bool {
     address.wrapping_sub(begin.addr()) < end.addr() - begin.addr()
 }
 
-thread_local! {
-    /// The body that this thread executes, if we called it.
-    static BODY: Cell<usize> = const { Cell::new(0) };
+thread_word! {
+    /// The body that this thread executes, if we called it; 0 otherwise.
+    fn own_body() -> usize = "romp_own_body";
 }
 
-/// See [`BODY`].
+/// The body that this thread executes, if we called it; 0 otherwise.
 pub(super) fn body() -> usize {
-    BODY.get()
+    own_body().get()
 }
 
 /// Notes that this thread executes a body from now on. Returns the body around it, to be set again
 /// later.
 #[inline(always)]
 pub(super) fn enter(body: usize) -> usize {
-    BODY.replace(body)
+    own_body().replace(body)
 }
 
 /// Notes that the body is over.
 #[inline(always)]
 pub(super) fn leave(around: usize) {
-    BODY.set(around);
+    own_body().set(around);
 }

@@ -147,20 +147,23 @@ impl Node {
     }
 
     /// Those of its pseudo-regions that each instance has. One thread of a team executes the body of a
-    /// `single` construct.
+    /// `single` construct. Whether an instance of a construct that was found by its code has a barrier at
+    /// its end is known in each instance only. Both are counted as they happen.
     pub(crate) fn parts_of_each(&self) -> impl Iterator<Item = PseudoRegion> {
-        let is_single = self
-            .region()
-            .is_some_and(|region| region.kind == RegionKind::Single);
+        let region = self.region();
+        let is_single = region.is_some_and(|region| region.kind == RegionKind::Single);
+        let is_from_source = region.is_none_or(Region::is_from_source);
         let parts = self.parts().iter().copied();
-        parts.filter(move |part| !is_single || *part != PseudoRegion::Body)
+        parts.filter(move |part| match part {
+            PseudoRegion::Body => !is_single,
+            PseudoRegion::Ibarr => is_from_source,
+            _ => true,
+        })
     }
 
-    /// Whether it is of a construct from the source, each of whose instances reports a barrier at its
-    /// end.
+    /// Whether it is of a construct whose instances report a barrier at their end.
     fn tells_barrier(&self) -> bool {
-        let waited = self.span(PseudoRegion::Ibarr).count.get() > 0;
-        waited && self.region().is_some_and(Region::is_from_source)
+        self.span(PseudoRegion::Ibarr).count.get() > 0
     }
 
     /// In which pseudo-region of its parent it is.

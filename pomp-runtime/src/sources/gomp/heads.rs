@@ -3,8 +3,6 @@
 //! of this thread. The user's code may make the same two calls. Which of the two it was is decided
 //! from the source when the program has ended.
 
-use std::cell::Cell;
-
 use profile::region_kind::RegionKind;
 
 use super::super::own;
@@ -17,6 +15,7 @@ use crate::measure::passed::is_passed_over;
 use crate::measure::passed_members;
 use crate::measure::records::frame::Role;
 use crate::measure::thread::Thread;
+use crate::measure::thread_word::thread_word;
 use profile::event::Event;
 
 type Ask = unsafe extern "C-unwind" fn() -> usize;
@@ -24,9 +23,9 @@ type Ask = unsafe extern "C-unwind" fn() -> usize;
 /// How far apart the two calls are at most, in bytes.
 const NEAR: usize = 48;
 
-thread_local! {
+thread_word! {
     /// Where this thread last asked for the number of threads.
-    static ASKED: Cell<usize> = const { Cell::new(0) };
+    fn asked_at() -> usize = "romp_asked_at";
 }
 
 /// Returns the number of threads.
@@ -47,7 +46,7 @@ pub unsafe extern "C-unwind" fn head_begins<E: Entry>(
     if own::holds(caller) {
         return asked::num_threads();
     }
-    ASKED.set(caller);
+    asked_at().set(caller);
     // SAFETY: the runtime's function of this name takes nothing.
     unsafe {
         let function: Ask = std::mem::transmute(site::function::<E>(caller));
@@ -78,7 +77,7 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
         let function: Ask = std::mem::transmute(site::function::<E>(caller));
         function()
     };
-    if caller.wrapping_sub(ASKED.replace(0)) <= NEAR {
+    if caller.wrapping_sub(asked_at().replace(0)) <= NEAR {
         let call = site::of::<E>(caller, 0);
         if passed_members::passes_over_loop(|| call.region) {
             return result;

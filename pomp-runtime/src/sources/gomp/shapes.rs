@@ -176,7 +176,7 @@ pub(super) fn before<E: Row>(call: Call) {
     if E::BEFORE.is_empty() {
         return;
     }
-    let ends_others = ends_unmarked(E::OF);
+    let ends_others = const { ends_unmarked(E::OF) };
     if ends_others {
         leave_passed_over();
     }

@@ -20,7 +20,7 @@ pub(super) fn top_of(thread: &'static Thread, kind: RegionKind) -> Option<&'stat
 /// Ends such a construct if this thread passes it over. Asked before what ends it is reported.
 #[inline(always)]
 pub(super) fn leave_passed_over() {
-    if passed::is_in_instance() {
+    if passed::open_instance().is_some() {
         let _ =
             is_passed_over(Event::SingleExit, || None) || is_passed_over(Event::LoopExit, || None);
     }

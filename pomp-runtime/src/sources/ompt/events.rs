@@ -1,32 +1,28 @@
-//! Turns the runtime's callbacks into events. The runtime reports the end of a worksharing
-//! construct before the barrier at that end. So the end is put off until the thread's next event,
-//! which shows whether there is a barrier (`tell`).
+//! Turns the runtime's callbacks into events.
 
-use std::cell::Cell;
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use profile::region_kind::{PseudoRegion, RegionKind};
+use profile::region_kind::RegionKind;
 
 use super::super::boundary::{event_of, thread_event};
-use super::super::pomp::on_event;
 use super::abi::{self, BEGIN, Data, END, event, mutex, sync, work};
 use super::chunks;
 use super::outlived::{critical_ends, end_is_reported, entries_report_ends, ordered_ends};
 use super::places::{region, region_or_unknown};
+use super::put_off::{
+    self, catch_up, end_of_workshare, is_last, may_pass_over, own_barrier, wait_before_end,
+};
 use super::stated;
 use super::tasks;
-use super::tell::{
-    Address, MEMBER, PUT_OFF, PutOff, Wait, catch_up, may_pass_over, open, tell, tell_at, tell_open,
-};
+use super::tell::{Address, MEMBER, open, tell, tell_at, tell_open};
 use crate::measure::clock::now;
 use crate::measure::handed_out;
 use crate::measure::passed_members;
 use crate::measure::passed_teams;
-use crate::measure::records::Region;
 use crate::measure::records::frame::Role;
 use crate::measure::records::team::TeamHandle;
-use crate::measure::thread::Thread;
+use crate::measure::thread_word::thread_word;
 use profile::event::Event;
 
 /// A callback, as an address that fits every type of callback.
@@ -100,7 +96,7 @@ unsafe extern "C" fn parallel_begin(
     let region = region((RegionKind::Parallel, 0), address.addr());
     // Chunks are recorded at the frames of members, which have to exist.
     let may_pass = !handed_out::is_on();
-    let at_once = match may_pass && may_pass_over() {
+    let at_once = match may_pass_over() && may_pass {
         true => passed_teams::fork(region),
         false => None,
     };
@@ -182,7 +178,7 @@ unsafe extern "C" fn implicit_task(
     };
     // SAFETY: as above.
     unsafe { *task = MEMBER };
-    PUT_OFF.set(None);
+    put_off::forget();
     if size > WIDEST.load(Ordering::Relaxed) {
         WIDEST.fetch_max(size, Ordering::Relaxed);
     }
@@ -197,74 +193,17 @@ unsafe extern "C" fn implicit_task(
 /// behind all parts.
 fn end_member() {
     if passed_members::ends_this() {
-        PUT_OFF.set(None);
+        put_off::forget();
         return;
     }
+    // An instance that this thread passes over has ended, too.
+    may_pass_over();
     event_of(
         |thread| open(thread, |role, _| matches!(role, Role::Member | Role::Fork)),
         |thread, region| {
             let waited = wait_before_end();
             catch_up(thread);
             thread.end_member(region, now().saturating_sub(waited));
-        },
-    );
-}
-
-/// How long the thread has waited in the runtime since its latest work, in ticks. A construct whose
-/// end was put off ends before that wait.
-fn wait_before_end() -> u64 {
-    match PUT_OFF.get() {
-        Some(put_off) if let Wait::IsOver(since) = put_off.wait => {
-            PUT_OFF.set(Some(PutOff {
-                at: since,
-                wait: Wait::None,
-                ..put_off
-            }));
-            put_off.at.saturating_sub(since)
-        }
-        _ => 0,
-    }
-}
-
-/// The runtime has a member wait for its own purposes.
-fn own_barrier(begins: bool) {
-    let put_off = PUT_OFF.get();
-    if begins {
-        let nothing = PutOff {
-            construct: None,
-            at: 0,
-            is_noted: false,
-            wait: Wait::None,
-        };
-        let put_off = put_off.unwrap_or(nothing);
-        let since = match put_off.wait {
-            Wait::None | Wait::IsReported => now(),
-            Wait::Lasts(since) | Wait::IsOver(since) => since,
-        };
-        let wait = Wait::Lasts(since);
-        return PUT_OFF.set(Some(PutOff { wait, ..put_off }));
-    }
-    if let Some(put_off) = put_off
-        && let Wait::Lasts(since) = put_off.wait
-    {
-        let (at, wait) = (now(), Wait::IsOver(since));
-        return PUT_OFF.set(Some(PutOff {
-            at,
-            wait,
-            ..put_off
-        }));
-    }
-    // A task was executed, so the construct is in its barrier already.
-    event_of(
-        |thread| thread.top()?.region().filter(|_| is_in_barrier(thread)),
-        |_, region| {
-            let exit = Event::behind_barrier(region.kind);
-            PUT_OFF.set(exit.map(|exit| PutOff {
-                construct: Some((region, exit)),
-                at: now(),
-                is_noted: false,
-                wait: Wait::IsReported,
-            }));
         },
     );
 }
@@ -291,7 +230,9 @@ unsafe extern "C" fn sync_region(
         sync::IMPLICIT_WORKSHARE => end_of_workshare(begins),
         sync::IMPLICIT_PARALLEL => end_of_parallel(begins, task),
         // Runtimes that do not tell them apart: the last has no place in the program.
-        sync::BARRIER_IMPLICIT if is_last(begins, parallel) => end_of_parallel(begins, task),
+        sync::BARRIER_IMPLICIT if is_last(begins, parallel.is_null(), is_barrier_noted) => {
+            end_of_parallel(begins, task)
+        }
         sync::BARRIER_IMPLICIT => end_of_workshare(begins),
         sync::TASKWAIT => {
             wait(
@@ -306,26 +247,8 @@ unsafe extern "C" fn sync_region(
     }
 }
 
-/// Whether an implicit barrier is the one after the parts of all members. The compiler calls the
-/// barrier at the end of a construct, and such a call is noted where the construct's own was.
-fn is_last(begins: bool, parallel: Data) -> bool {
-    let is_called = || stated::noted().reports(RegionKind::Barrier);
-    match PUT_OFF.get().filter(|it| it.construct.is_some()) {
-        None if begins => !is_called() || left_by_cancel().is_none(),
-        None => parallel.is_null(),
-        Some(PutOff { is_noted, .. }) => begins && is_noted && !is_called(),
-    }
-}
-
-/// The worksharing construct on top of the stack. The runtime does not report its end if the thread
-/// leaves it by `cancel`.
-fn left_by_cancel() -> Option<&'static Region> {
-    thread_event(|thread| {
-        let top = thread.top().filter(|top| top.role().is_construct())?;
-        let region = top.region()?;
-        Event::behind_barrier(region.kind).map(|_| region)
-    })
-    .flatten()
+fn is_barrier_noted() -> bool {
+    stated::noted().reports(RegionKind::Barrier)
 }
 
 /// The barrier after the parts of all members.
@@ -335,46 +258,6 @@ fn end_of_parallel(begins: bool, task: Data) {
     if begins && is_member {
         end_member();
     }
-}
-
-/// The barrier at the end of the construct whose end was put off. Tasks may be executed during the
-/// barrier. So when the barrier ends, only the stack tells to which construct it belongs.
-fn end_of_workshare(begins: bool) {
-    if begins {
-        let put_off = PUT_OFF.take();
-        let since = match put_off.map_or(Wait::None, |it| it.wait) {
-            Wait::None => None,
-            Wait::Lasts(since) | Wait::IsOver(since) => Some(since),
-            Wait::IsReported => return,
-        };
-        let construct = put_off.and_then(|it| it.construct);
-        let region = construct.map(|(region, _)| region);
-        if let Some(region) = region.or_else(left_by_cancel) {
-            event_of(
-                |_| Some(region),
-                |thread, region| {
-                    let at = || since.unwrap_or_else(now);
-                    thread.on_event(Event::ImplicitBarrierEnter, region, at);
-                },
-            );
-        }
-        return;
-    }
-    event_of(
-        |thread| thread.top()?.region().filter(|_| is_in_barrier(thread)),
-        |thread, region| {
-            on_event(Event::ImplicitBarrierExit, thread, region);
-            if let Some(exit) = Event::behind_barrier(region.kind) {
-                on_event(exit, thread, region);
-            }
-        },
-    );
-}
-
-fn is_in_barrier(thread: &'static Thread) -> bool {
-    thread
-        .top()
-        .is_some_and(|top| top.role().is_construct() && top.phase() == PseudoRegion::Ibarr)
 }
 
 unsafe extern "C" fn sync_region_wait(
@@ -399,19 +282,14 @@ unsafe extern "C" fn work_shared(
 ) {
     let begins = endpoint == BEGIN;
     match kind {
-        work::LOOP | work::FIRST_SCHEDULE..=work::LAST_SCHEDULE => share(
-            begins,
-            address,
-            RegionKind::Loop,
-            &[Event::LoopEnter],
-            Event::LoopExit,
-        ),
+        work::LOOP | work::FIRST_SCHEDULE..=work::LAST_SCHEDULE => {
+            share(begins, address, RegionKind::Loop, &[Event::LoopEnter])
+        }
         work::SECTIONS => share(
             begins,
             address,
             RegionKind::Sections,
             &[Event::SectionsEnter],
-            Event::SectionsExit,
         ),
         work::SINGLE_EXECUTOR => {
             if !begins {
@@ -422,30 +300,16 @@ unsafe extern "C" fn work_shared(
                 address,
                 RegionKind::Single,
                 &[Event::SingleEnter, Event::SingleBegin],
-                Event::SingleExit,
             );
         }
-        work::SINGLE_OTHER => share(
-            begins,
-            address,
-            RegionKind::Single,
-            &[Event::SingleEnter],
-            Event::SingleExit,
-        ),
+        work::SINGLE_OTHER => share(begins, address, RegionKind::Single, &[Event::SingleEnter]),
         work::WORKSHARE => share(
             begins,
             address,
             RegionKind::Workshare,
             &[Event::WorkshareEnter],
-            Event::WorkshareExit,
         ),
-        work::SCOPE => share(
-            begins,
-            address,
-            RegionKind::Scope,
-            &[Event::ScopeEnter],
-            Event::ScopeExit,
-        ),
+        work::SCOPE => share(begins, address, RegionKind::Scope, &[Event::ScopeEnter]),
         work::DISTRIBUTE if begins => {
             tell_at(RegionKind::Distribute, address, &[Event::DistributeEnter])
         }
@@ -456,15 +320,15 @@ unsafe extern "C" fn work_shared(
     }
 }
 
-thread_local! {
+thread_word! {
     /// Whether the call that began this thread's latest worksharing construct was noted.
-    static IS_NOTED: Cell<bool> = const { Cell::new(false) };
+    fn is_noted() -> bool = "romp_is_noted";
 }
 
 /// A worksharing construct begins, or its end is put off.
-fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event], exit: Event) {
+fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event]) {
     if begins {
-        IS_NOTED.set(stated::noted().reports(kind));
+        is_noted().set(stated::noted().reports(kind));
         let region = region_or_unknown((kind, 0), address.addr());
         let is_loop = kind == RegionKind::Loop;
         if is_loop && may_pass_over() && passed_members::passes_over_loop(|| region) {
@@ -476,11 +340,16 @@ fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event], exi
         }
         return;
     }
-    if kind == RegionKind::Loop
-        && may_pass_over()
-        && let Some(region) = passed_members::counted_loop()
-    {
-        return put_off(region, exit, now());
+    let is_noted = is_noted().get();
+    if may_pass_over() {
+        if put_off::put_passed_off(kind, is_noted) {
+            return;
+        }
+        if kind == RegionKind::Loop
+            && let Some(region) = passed_members::counted_loop()
+        {
+            return put_off::put_off(region, now(), is_noted);
+        }
     }
     event_of(
         |thread| open(thread, |role, of| role.is_construct() && of == kind),
@@ -490,19 +359,9 @@ fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event], exi
             if handed_out::is_on() && kind == RegionKind::Loop {
                 thread.end_chunks(at);
             }
-            put_off(region, exit, at);
+            put_off::put_off(region, at, is_noted);
         },
     );
-}
-
-/// Puts off the end of a worksharing construct, which is reached now.
-fn put_off(region: &'static Region, exit: Event, at: u64) {
-    PUT_OFF.set(Some(PutOff {
-        construct: Some((region, exit)),
-        at,
-        is_noted: IS_NOTED.get(),
-        wait: Wait::None,
-    }));
 }
 
 unsafe extern "C" fn masked(endpoint: c_int, _parallel: Data, _task: Data, address: Address) {

@@ -7,7 +7,8 @@
 //! events     a call of the runtime -> an event
 //! tasks      tasks, their groups, and loops that make tasks
 //! links      what is kept of a task that is traced
-//! tell       events to the measurement; ends that are put off
+//! tell       events to the measurement
+//! put_off    ends of constructs, until it is known whether a barrier follows
 //! places     regions by where the runtime was called from
 //! stated     the call that a thread makes: its place, as the compiler states it, and its events
 //! entries    the entries that note it, in front of the runtime's own
@@ -23,11 +24,12 @@ mod events;
 mod links;
 pub mod outlived;
 mod places;
+mod put_off;
 mod start;
 mod stated;
 mod tasks;
 mod tell;
 
+pub(super) use put_off::{catch_up, may_pass_over};
 pub use start::{StartResult, start};
 pub use stated::kinds;
-pub(super) use tell::{catch_up, may_pass_over};

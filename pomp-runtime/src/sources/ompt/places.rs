@@ -24,7 +24,7 @@ use crate::measure::records::Region;
 use crate::measure::records::region::{self, register};
 use crate::measure::shared::{SharedRef, leak};
 use crate::measure::thread::Thread;
-use crate::measure::{errno, modules};
+use crate::measure::{errno, handed_out, modules};
 
 /// The runtimes that call us: their files, and where they lie.
 static RUNTIMES: Mutex<Vec<(PathBuf, usize)>> = Mutex::new(Vec::new());
@@ -265,6 +265,19 @@ fn descriptor(what: What, caller: Caller) -> Option<Descriptor> {
     }
 }
 
+/// Says in which ways instances of a region may be passed over. Chunks of a loop are recorded at a
+/// frame, so a loop whose chunks are to be seen has to have one.
+fn set_passable(region: &'static Region) {
+    let is_loop = region.kind == RegionKind::Loop;
+    if is_loop {
+        region.set_counted_in_part();
+    }
+    let has_events_asked_about = matches!(region.kind, RegionKind::Single | RegionKind::Barrier);
+    if has_events_asked_about || is_loop && !handed_out::is_on() {
+        region.set_asked_about();
+    }
+}
+
 /// Looks up an address that is met for the first time; none if its code belongs to no module.
 #[cold]
 #[inline(never)]
@@ -293,8 +306,8 @@ fn read(
             known,
         })?;
         let region = descriptor(what, caller).and_then(register);
-        if let Some(region) = region.filter(|_| what.0 == RegionKind::Loop) {
-            region.set_counted_in_part();
+        if let Some(region) = region {
+            set_passable(region);
         }
         place.region.set(region);
         book.enter((address, what), place, &TABLE);

@@ -13,7 +13,8 @@ use super::super::pomp::{begin_task_at, on_event, stack_here};
 use super::abi::{self, Data, Dependence, depend};
 use super::links::{self, BEGUN};
 use super::places::{self, What};
-use super::tell::{Address, catch_up, may_pass_over, not_done_at_once, tell_at};
+use super::put_off::{catch_up, may_pass_over};
+use super::tell::{Address, not_done_at_once, tell_at};
 use crate::measure::coarse_times;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
@@ -96,8 +97,8 @@ pub(super) unsafe extern "C" fn task_create(
         RegionKind::Task
     };
     let region = places::region((kind, 0), address.addr());
-    let events = [Event::TaskCreateEnter, Event::TaskCreateExit];
-    let label = match not_done_at_once(&events, || region) {
+    let events = &[Event::TaskCreateEnter, Event::TaskCreateExit];
+    let label = match not_done_at_once(events, || region) {
         [] => None,
         events => event_of(
             |_| region,
