@@ -39,6 +39,9 @@ pub const WAITED_FOR_SOON: &str = "There were not enough of them to keep all thr
                                    them only where their results are needed, make more and smaller \
                                    ones, or let more threads create them.";
 
+/// For a wait for one task that is much longer than the others.
+pub const LONG_TASK: &str = "Create the longest tasks first, or divide them.";
+
 /// For a wait in which threads executed tasks, if some have `depend` clauses.
 pub const TASKS_IN_ORDER: &str = "There were not enough of them that could run at the same time: \
                                   let fewer tasks depend on each other, make more and smaller \

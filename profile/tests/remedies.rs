@@ -5,7 +5,7 @@ mod team;
 
 use by_hand::{SECOND, node, row};
 use profile::analysis::{CauseKind, Report};
-use profile::model::{Node, Profile};
+use profile::model::{Distribution, Node, Profile};
 use profile::region_kind::{PseudoRegion, RegionKind as Kind};
 use team::{causes, found, loop_of, team, times};
 
@@ -80,6 +80,35 @@ fn tasks_that_depend_on_each_other_are_not_only_to_be_more() {
     assert_eq!(found(&profile("omp task"))[0].0, CauseKind::TooFewTasks);
     assert!(!remedy("omp task").contains("depend"));
     assert!(remedy("OMP TASK DEPEND(INOUT: A)").contains("let fewer tasks depend on each other"));
+}
+
+#[test]
+fn a_task_that_is_much_longer_than_the_others_is_to_come_first() {
+    let cause = |longest: u64| {
+        let rows = vec![times(1, Main, 10, 79)];
+        let kinds = [Kind::Single, Kind::Task, Kind::TaskExec];
+        let executed = node(Some(1), 3, Ibarr, rows);
+        let mut profile = team(&kinds, vec![single_with_tasks(), executed]);
+        profile.regions[3].begin = profile.regions[2].begin;
+        profile.distributions.push(Distribution {
+            region: 3,
+            thread: Some(1),
+            part: Main,
+            min_ns: SECOND,
+            max_ns: longest * SECOND,
+            histogram: Vec::new(),
+        });
+        causes(&profile).remove(0)
+    };
+    // Both wait for 80 s in all. The mean is 8 s.
+    let long = cause(79);
+    assert!(
+        long.what.contains("The longest execution of the TASK at"),
+        "{long:?}"
+    );
+    assert!(long.remedy.contains("longest tasks first"), "{long:?}");
+    assert!(cause(31).remedy.contains("make more and smaller ones"));
+    assert!(cause(40).remedy.contains("make more and smaller ones"));
 }
 
 #[test]

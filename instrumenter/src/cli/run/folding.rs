@@ -21,11 +21,13 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
     };
     for index in 0..profile.nodes.len() {
         let (before, node) = profile.nodes.split_at_mut(index);
-        let Some(node) = node.first() else { break };
+        let Some(node) = node.first_mut() else { break };
         if let Some(parent) = node.parent.and_then(|parent| before.get_mut(parent))
             && is_in_own(node, parent)
         {
             add_barrier(&node.rows, &mut parent.rows);
+            // What is below it moves there.
+            node.within = PseudoRegion::Ibarr;
         }
     }
     let key = |node: &Node| {
@@ -69,6 +71,9 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
     profile
         .arrivals
         .retain(|about| meanings[about.region] != Meaning::PartOfItsParallel);
+    move_into_barriers(&mut profile.nodes, |node| {
+        meanings[node.region] == Meaning::Barrier
+    });
     remove_parts(&mut profile.nodes, |node, parent| {
         is_in_own(node, parent)
             || meanings[node.region] == Meaning::PartOfItsParallel
@@ -137,6 +142,17 @@ fn as_barrier(row: &Row, begun: &mut u64) -> Row {
         .with_estimate(estimate)
 }
 
+/// What was executed in a region that is the barrier of a construct was executed in the construct's
+/// barrier.
+fn move_into_barriers(nodes: &mut [Node], is_barrier: impl Fn(&Node) -> bool) {
+    for index in 0..nodes.len() {
+        let parent = nodes[index].parent.and_then(|parent| nodes.get(parent));
+        if parent.is_some_and(&is_barrier) {
+            nodes[index].within = PseudoRegion::Ibarr;
+        }
+    }
+}
+
 /// Removes nodes that are one with their parents. The nodes below them move up to the parents.
 fn remove_parts(nodes: &mut Vec<Node>, is_part: impl Fn(&Node, &Node) -> bool) {
     let mut places: Vec<usize> = Vec::with_capacity(nodes.len());
@@ -195,6 +211,21 @@ mod tests {
             .collect();
         assert_eq!(shape, [(None, 0), (Some(0), 2), (Some(0), 3)]);
         assert_eq!(nodes[1].within, PseudoRegion::Body);
+    }
+
+    #[test]
+    fn tasks_of_a_barrier_are_in_the_barrier_of_its_construct() {
+        let mut nodes = vec![
+            node(None, 0),
+            node(Some(0), 1),
+            node(Some(1), 2),
+            node(Some(2), 3),
+        ];
+        nodes[2].within = PseudoRegion::Main;
+        move_into_barriers(&mut nodes, |node| node.region == 1);
+        let within: Vec<_> = nodes.iter().map(|node| node.within).collect();
+        let body = PseudoRegion::Body;
+        assert_eq!(within, [body, body, PseudoRegion::Ibarr, body]);
     }
 
     #[test]

@@ -4,9 +4,9 @@
 use super::creator::work_of_creator;
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
-use super::{Cause, Doubt, Facts, Kind, Place, mentions};
+use super::{Cause, Doubt, Facts, Kind, Place, mentions, tasks};
 use crate::advice::{
-    TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, WAITED_FOR_SOON, advice, for_loop,
+    LONG_TASK, TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, WAITED_FOR_SOON, advice, for_loop,
 };
 use crate::analysis::remedy::{EXPLAINS, loop_facts, tasks_while_waiting, too_little_work};
 use crate::analysis::tree::TreeNode;
@@ -81,31 +81,41 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         let cause = facts.cause(of_construct(entry), at(), taken);
         return Some(cause.saying(format!("threads waited {}", time(lost)), ""));
     };
-    if let Some(tasks) = tasks_while_waiting(table, entry.cost.quantity) {
+    if let Some(executed) = tasks_while_waiting(table, entry.cost.quantity) {
         let work = work_of_creator(facts, entry);
         if let Some(work) = work.filter(|_| waits_for_one_task(facts, region).is_none()) {
             let what = format!(
                 "one thread worked {} in it besides creating tasks, while the others waited or executed \
                  tasks, for only {}",
                 time(work),
-                time(tasks)
+                time(executed)
             );
             let cause = facts.cause(Kind::Single, at(), taken);
             return Some(
                 cause
-                    .showing(&[("work_ns", work), ("tasks_ns", tasks)])
+                    .showing(&[("work_ns", work), ("tasks_ns", executed)])
                     .saying(what, CREATOR),
             );
         }
-        let what = format!("meanwhile threads executed tasks for only {}", time(tasks));
         let cause = facts
             .cause(Kind::TooFewTasks, at(), taken)
-            .doubted(Doubt::Short);
-        return Some(
-            cause
-                .showing(&[("tasks_ns", tasks)])
-                .saying(what, too_few_tasks(facts, region)),
+            .doubted(Doubt::Short)
+            .showing(&[("tasks_ns", executed)]);
+        let what = format!(
+            "threads waited {} there, and executed tasks for {}",
+            time(lost),
+            time(executed)
         );
+        let longest = match waits_for_one_task(facts, region) {
+            None if !have_an_order(facts) => tasks::much_longer(facts, region, lost),
+            _ => None,
+        };
+        return Some(match longest {
+            Some(longest) => cause
+                .showing(&[("longest_ns", longest.ns)])
+                .saying(format!("{what}. {}", longest.in_words(facts)), LONG_TASK),
+            None => cause.saying(what, too_few_tasks(facts, region)),
+        });
     }
     if entry.is_of(WAITS_FOR_TASKS) {
         let cause = facts
@@ -220,18 +230,20 @@ fn too_few_tasks(facts: &Facts<'_, '_>, region: usize) -> String {
              same time before it."
         );
     }
-    let mut creations = facts
-        .profile
-        .regions
-        .iter()
-        .filter(|region| region.kind.is_task_creation());
     let waits_for_tasks = |region: &Region| region.kind == RegionKind::Taskwait;
-    let remedy = match creations.any(|region| mentions(region, "depend")) {
+    let remedy = match have_an_order(facts) {
         true => TASKS_IN_ORDER,
         false if facts.profile.regions.iter().any(waits_for_tasks) => WAITED_FOR_SOON,
         false => TOO_FEW_TASKS,
     };
     remedy.to_owned()
+}
+
+/// Whether tasks depend on others.
+fn have_an_order(facts: &Facts<'_, '_>) -> bool {
+    let regions = facts.profile.regions.iter();
+    let mut creations = regions.filter(|region| region.kind.is_task_creation());
+    creations.any(|region| mentions(region, "depend"))
 }
 
 /// The kind of cause that the waiting construct itself suggests.
