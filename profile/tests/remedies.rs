@@ -108,7 +108,7 @@ fn a_task_that_is_much_longer_than_the_others_is_to_come_first() {
     );
     assert!(long.remedy.contains("longest tasks first"), "{long:?}");
     assert!(cause(31).remedy.contains("make more and smaller ones"));
-    assert!(cause(40).remedy.contains("make more and smaller ones"));
+    assert!(cause(39).remedy.contains("make more and smaller ones"));
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod creator;
 mod handing_out;
 mod kinds;
 mod ledger;
+mod long_tasks;
 mod machine;
 mod pairs;
 mod queued;

@@ -4,7 +4,7 @@
 use super::creator::work_of_creator;
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
-use super::{Cause, Doubt, Facts, Kind, Place, mentions, tasks};
+use super::{Cause, Doubt, Facts, Kind, Place, long_tasks, mentions};
 use crate::advice::{
     LONG_TASK, TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, WAITED_FOR_SOON, advice, for_loop,
 };
@@ -101,21 +101,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
             .cause(Kind::TooFewTasks, at(), taken)
             .doubted(Doubt::Short)
             .showing(&[("tasks_ns", executed)]);
-        let what = format!(
-            "threads waited {} there, and executed tasks for {}",
-            time(lost),
-            time(executed)
-        );
-        let longest = match waits_for_one_task(facts, region) {
-            None if !have_an_order(facts) => tasks::much_longer(facts, region, lost),
-            _ => None,
-        };
-        return Some(match longest {
-            Some(longest) => cause
-                .showing(&[("longest_ns", longest.ns)])
-                .saying(format!("{what}. {}", longest.in_words(facts)), LONG_TASK),
-            None => cause.saying(what, too_few_tasks(facts, region)),
-        });
+        return Some(for_tasks(facts, cause, region, [lost, executed]));
     }
     if entry.is_of(WAITS_FOR_TASKS) {
         let cause = facts
@@ -219,6 +205,30 @@ pub(super) fn is_mostly(facts: &Facts<'_, '_>, single: usize, other: usize) -> b
 /// How often a node was executed, by all threads.
 pub(super) fn times(node: &TreeNode<'_>) -> u64 {
     node.rows().map(|it| it.row.main.count).sum()
+}
+
+/// A wait at a region, for so long, in which threads executed tasks for so long.
+fn for_tasks(
+    facts: &Facts<'_, '_>,
+    cause: Cause,
+    region: usize,
+    [waited, executed]: [u64; 2],
+) -> Cause {
+    let what = format!(
+        "threads waited {} there, and executed tasks for {}",
+        time(waited),
+        time(executed)
+    );
+    let longest = match waits_for_one_task(facts, region) {
+        None if !have_an_order(facts) => long_tasks::longest(facts, region, waited),
+        _ => None,
+    };
+    match longest {
+        Some(longest) => cause
+            .showing(&[("longest_ns", longest.ns)])
+            .saying(format!("{what}. {}", longest.in_words(facts)), LONG_TASK),
+        None => cause.saying(what, too_few_tasks(facts, region)),
+    }
 }
 
 /// The advice for a wait because of too few tasks.

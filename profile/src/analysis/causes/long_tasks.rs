@@ -1,0 +1,63 @@
+//! A task that is much longer than the others, and for which all threads wait if it begins late.
+
+use super::Facts;
+use crate::analysis::remedy::EXPLAINS;
+use crate::analysis::tree::TreeNode;
+use crate::analysis::words::time;
+use crate::model::{Region, Span};
+
+/// An execution of a task is much longer than the others if it takes this many times the mean.
+const MUCH_LONGER: u64 = 4;
+
+/// An execution of a task that took much longer than most.
+pub(super) struct Longest {
+    /// Where it was created.
+    region: usize,
+    pub(super) ns: u64,
+    mean_ns: u64,
+}
+
+impl Longest {
+    pub(super) fn in_words(&self, facts: &Facts<'_, '_>) -> String {
+        format!(
+            "The longest execution of {} took {}, the mean is {}",
+            facts.the(self.region),
+            time(self.ns),
+            time(self.mean_ns)
+        )
+    }
+}
+
+/// The longest execution of a task in the team of a region, if it is so much longer than the others that
+/// it explains a wait there: all other threads wait for one task that began late.
+pub(super) fn longest(facts: &Facts<'_, '_>, region: usize, waited: u64) -> Option<Longest> {
+    let binding = facts.binding_regions();
+    let others = facts.overheads.threads.saturating_sub(1);
+    let is_its = |task: usize| {
+        facts.profile.regions[task].kind.is_task_execution() && binding[task] == binding[region]
+    };
+    let distributions = &facts.profile.distributions;
+    let its = distributions.iter().filter(|of| is_its(of.region));
+    let longest = its.max_by_key(|of| of.max_ns)?;
+    let nodes = facts.tree.nodes.iter();
+    let rows = nodes
+        .filter(|node| node.region == longest.region)
+        .flat_map(TreeNode::rows);
+    let mut all = Span::default();
+    rows.for_each(|it| all += it.row.main);
+    let mean_ns = all.ns / all.count.max(1);
+    let is_much_longer = longest.max_ns >= MUCH_LONGER * mean_ns;
+    let waited_for_it = longest.max_ns.saturating_mul(others);
+    let explains = waited_for_it as f64 >= EXPLAINS * waited as f64;
+    let regions = &facts.profile.regions;
+    let is_creation = |it: &&Region| {
+        let executed = &regions[longest.region];
+        it.kind.is_task_creation() && (&it.file, it.begin) == (&executed.file, executed.begin)
+    };
+    let creation = regions.iter().position(|it| is_creation(&it));
+    (is_much_longer && explains).then_some(Longest {
+        region: creation.unwrap_or(longest.region),
+        ns: longest.max_ns,
+        mean_ns,
+    })
+}
