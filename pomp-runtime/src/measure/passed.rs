@@ -247,7 +247,11 @@ impl Thread {
 
     /// Whether an event is one of the instance that the thread passes over.
     #[inline(always)]
-    fn has_open(&self, event: Event, find: impl FnOnce() -> Option<&'static Region>) -> bool {
+    fn has_open(
+        &self,
+        event: Event,
+        find: impl FnOnce() -> Option<&'static Region> + Copy,
+    ) -> bool {
         let Some(open) = self.sampler.passed.region() else {
             return false;
         };
