@@ -21,6 +21,16 @@ const SMALLER_FIRST_CHUNKS: &str = "Hand out its iterations in smaller parts: tr
                                     guided, whose first chunks are large. If there are only a \
                                     few, collapse its nest, or share out an inner loop.";
 
+/// For a loop whose chunks are dealt out before it begins.
+const ALREADY_IN_TURNS: &str = "Its chunks are dealt out in turns already: try smaller ones, or \
+                                schedule(dynamic,CHUNK). If there are only a few iterations, \
+                                collapse its nest, or share out an inner loop.";
+
+/// For a loop whose iterations are dealt out one by one before it begins.
+const ALREADY_ONE_BY_ONE: &str = "Its iterations are dealt out one by one already: try \
+                                  schedule(dynamic,CHUNK). If there are only a few, collapse its \
+                                  nest, or share out an inner loop.";
+
 /// For a loop whose first chunks are the largest.
 const ALREADY_GUIDED: &str = "The first chunks of a guided schedule are the largest: try \
                               schedule(static,CHUNK) or schedule(dynamic,CHUNK), or split the \
@@ -84,6 +94,8 @@ pub fn for_loop(facts: LoopFacts<'_>) -> &'static str {
         () if schedule.is("dynamic") => ALREADY_DYNAMIC,
         () if schedule.is("guided") => ALREADY_GUIDED,
         () if schedule.is("runtime") => AT_RUN_TIME,
+        () if schedule.is("static") && schedule.chunk == Some("1") => ALREADY_ONE_BY_ONE,
+        () if schedule.is("static") && schedule.chunk.is_some() => ALREADY_IN_TURNS,
         () if facts.first_has_most => SMALLER_FIRST_CHUNKS,
         () => SMALLER_CHUNKS,
     }
@@ -105,7 +117,9 @@ mod tests {
             advice(Kind::Loop, Imbal, facts).unwrap()
         };
         assert_eq!(advise(None), SMALLER_CHUNKS);
-        assert_eq!(advise(Some("static,4")), SMALLER_CHUNKS);
+        assert_eq!(advise(Some("static")), SMALLER_CHUNKS);
+        assert_eq!(advise(Some("static,4")), ALREADY_IN_TURNS);
+        assert_eq!(advise(Some("STATIC , 1")), ALREADY_ONE_BY_ONE);
         assert_eq!(advise(Some("runtime")), AT_RUN_TIME);
         assert_eq!(advise(Some("nonmonotonic: DYNAMIC, 8")), ALREADY_DYNAMIC);
         assert_eq!(advise(Some("dynamic")), ONE_AT_A_TIME);

@@ -38,6 +38,9 @@ const WHOLE: &[RegionKind] = &[
 /// the report says so.
 const LIMITED: f64 = 0.5;
 
+/// What to ask next if threads hardly wait. How fast they work, one run does not tell.
+const SCALE: &str = "`romp scale` shows whether caches or memory slow their work.";
+
 /// The data from which the words are made.
 pub(crate) struct Facts<'a> {
     pub(crate) profile: &'a Profile,
@@ -66,6 +69,9 @@ impl Facts<'_> {
         }
         lines.extend(self.further());
         lines.extend(self.causes.notes.iter().cloned());
+        if causes.is_empty() {
+            lines.extend(self.what_to_ask_next().map(str::to_owned));
+        }
         lines.extend(self.measuring());
         let dilated = self.dilated().map(|words| format!(" {words}."));
         Summary {
@@ -154,9 +160,9 @@ impl Facts<'_> {
         }
         let overheads = self.overheads;
         let lost = overheads.whole_sum.overhead;
-        let is_negligible = self.all_is_told() && lost.percent < 2.0 * NEGLIGIBLE;
+        let is_negligible = self.is_negligible();
         format!(
-            "{} threads lost {} of their time ({} of {}){}.",
+            "{} threads lost {} of their time ({} of {}){}",
             match is_negligible {
                 true => "Overhead is negligible:",
                 false => "No one change would win much:",
@@ -165,10 +171,22 @@ impl Facts<'_> {
             time(lost.ns),
             time(overheads.thread_time_ns),
             match is_negligible {
-                true => "",
-                false => ", little in each place",
+                true => self
+                    .what_to_ask_next()
+                    .map_or_else(|| ".".to_owned(), |it| format!(". {it}")),
+                false => ", little in each place.".to_owned(),
             }
         )
+    }
+
+    /// What to ask next if nothing is to be won from waits; none of a program with one thread.
+    fn what_to_ask_next(&self) -> Option<&'static str> {
+        (self.is_negligible() && self.overheads.threads > 1).then_some(SCALE)
+    }
+
+    /// Whether what threads lost is little, and all of it is known.
+    fn is_negligible(&self) -> bool {
+        self.all_is_told() && self.overheads.whole_sum.overhead.percent < 2.0 * NEGLIGIBLE
     }
 
     /// A cause in one line: what it would win, where, why, and what to try.

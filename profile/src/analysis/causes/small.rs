@@ -235,6 +235,10 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
              work.",
             time(breaks_even)
         ),
+        _ if each(useful) as f64 <= WORTH_A_TEAM => format!(
+            "{ONE_REGION}, or try whether it is faster serial, with an if clause: the threads' work \
+             includes fetching data from each other's caches."
+        ),
         _ => format!("{ONE_REGION}."),
     };
     let mut cause = facts.cause_of(kind, place, amount);
