@@ -127,7 +127,11 @@ fn regions_are_small_where_the_team_costs_more_than_it_wins() {
     assert!(causes(&small)[0].remedy.contains("less than about"));
     // The work of 8 us may be the way of the data from one processor to the other.
     let short = repeated(10_000_000, 40, 35);
-    assert!(causes(&short)[0].remedy.contains("try whether it is faster serial"));
+    assert!(
+        causes(&short)[0]
+            .remedy
+            .contains("try whether it is faster serial")
+    );
     assert_eq!(found(&repeated(1_000_000, 80, 0)), []);
     let large = found(&repeated(20, 5, 70));
     assert!(
