@@ -84,11 +84,12 @@ fn tasks_that_depend_on_each_other_are_not_only_to_be_more() {
 
 #[test]
 fn a_task_that_is_much_longer_than_the_others_is_to_come_first() {
-    let cause = |longest: u64| {
+    let with = |longest: u64, inside: Kind| {
         let rows = vec![times(1, Main, 10, 79)];
-        let kinds = [Kind::Single, Kind::Task, Kind::TaskExec];
+        let kinds = [Kind::Single, Kind::Task, Kind::TaskExec, inside];
         let executed = node(Some(1), 3, Ibarr, rows);
-        let mut profile = team(&kinds, vec![single_with_tasks(), executed]);
+        let inside = node(Some(2), 4, Body, vec![times(1, Main, 10, 1)]);
+        let mut profile = team(&kinds, vec![single_with_tasks(), executed, inside]);
         profile.regions[3].begin = profile.regions[2].begin;
         profile.distributions.push(Distribution {
             region: 3,
@@ -101,6 +102,7 @@ fn a_task_that_is_much_longer_than_the_others_is_to_come_first() {
         causes(&profile).remove(0)
     };
     // Both wait for 80 s in all. The mean is 8 s.
+    let cause = |longest| with(longest, Kind::Critical);
     let long = cause(79);
     assert!(
         long.what.contains("The longest execution of the TASK at"),
@@ -109,6 +111,8 @@ fn a_task_that_is_much_longer_than_the_others_is_to_come_first() {
     assert!(long.remedy.contains("longest tasks first"), "{long:?}");
     assert!(cause(31).remedy.contains("make more and smaller ones"));
     assert!(cause(39).remedy.contains("make more and smaller ones"));
+    // The longest task of a recursion is the first one, which waits for all others.
+    assert!(!with(79, Kind::Task).what.contains("longest"));
 }
 
 #[test]

@@ -196,8 +196,7 @@ fn end_member() {
         put_off::forget();
         return;
     }
-    // An instance that this thread passes over has ended, too.
-    may_pass_over();
+    put_off::end_passed_over();
     event_of(
         |thread| open(thread, |role, _| matches!(role, Role::Member | Role::Fork)),
         |thread, region| {

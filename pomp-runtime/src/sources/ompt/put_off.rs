@@ -101,24 +101,30 @@ pub(super) fn put_passed_off(kind: RegionKind, is_noted: bool) -> bool {
     is_passed_over
 }
 
-/// Whether no end is put off. Such an end has to be reported before anything is passed over. If it is
-/// that of an instance that is passed over, it is over with this.
+/// Whether nothing is put off that has to be reported before anything is passed over.
 #[inline(always)]
 pub(in crate::sources) fn may_pass_over() -> bool {
-    !is_any().get() || ends_passed_over()
+    end_passed_over();
+    !is_any().get()
+}
+
+/// Ends the instance that this thread passes over, if its end is put off and its wait is over.
+#[inline(always)]
+pub(super) fn end_passed_over() {
+    if is_any().get() {
+        end_what_is_passed_over();
+    }
 }
 
 #[inline(never)]
-fn ends_passed_over() -> bool {
+fn end_what_is_passed_over() {
     let construct = get()
         .filter(|it| it.is_passed_over && !matches!(it.wait, Wait::Lasts(_)))
         .and_then(|it| it.construct);
     let exit = construct.and_then(|it| Event::behind_barrier(it.kind));
-    let is_over = exit.is_some_and(|exit| is_passed_over(exit, || construct));
-    if is_over {
+    if exit.is_some_and(|exit| is_passed_over(exit, || construct)) {
         forget();
     }
-    is_over
 }
 
 /// Reports the end that was put off, with the time at which it happened.

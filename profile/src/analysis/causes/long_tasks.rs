@@ -5,9 +5,17 @@ use crate::analysis::remedy::EXPLAINS;
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::time;
 use crate::model::{Region, Span};
+use crate::region_kind::RegionKind;
 
 /// An execution of a task is much longer than the others if it takes this many times the mean.
 const MUCH_LONGER: u64 = 4;
+
+/// Constructs that wait for tasks.
+const WAITS: &[RegionKind] = &[
+    RegionKind::Taskwait,
+    RegionKind::Taskgroup,
+    RegionKind::Taskloop,
+];
 
 /// An execution of a task that took much longer than most.
 pub(super) struct Longest {
@@ -32,29 +40,36 @@ impl Longest {
 /// it explains a wait there: all other threads wait for one task that began late.
 pub(super) fn longest(facts: &Facts<'_, '_>, region: usize, waited: u64) -> Option<Longest> {
     let binding = facts.binding_regions();
+    let nodes = &facts.tree.nodes;
     let others = facts.overheads.threads.saturating_sub(1);
+    // A task that creates others may wait for them. Then it is long for that reason.
+    let creates_or_waits = |node: &TreeNode<'_>| {
+        let mut inside = node.children.iter().map(|&child| nodes[child].kind);
+        inside.any(|kind| kind.is_task_creation() || WAITS.contains(&kind))
+    };
     let is_its = |task: usize| {
-        facts.profile.regions[task].kind.is_task_execution() && binding[task] == binding[region]
+        let mut its = nodes.iter().filter(|node| node.region == task);
+        facts.profile.regions[task].kind.is_task_execution()
+            && binding[task] == binding[region]
+            && !its.any(creates_or_waits)
     };
     let distributions = &facts.profile.distributions;
     let its = distributions.iter().filter(|of| is_its(of.region));
     let longest = its.max_by_key(|of| of.max_ns)?;
-    let nodes = facts.tree.nodes.iter();
-    let rows = nodes
-        .filter(|node| node.region == longest.region)
-        .flat_map(TreeNode::rows);
+    let its = nodes.iter().filter(|node| node.region == longest.region);
+    let rows = its.flat_map(TreeNode::rows);
     let mut all = Span::default();
     rows.for_each(|it| all += it.row.main);
     let mean_ns = all.ns / all.count.max(1);
-    let is_much_longer = longest.max_ns >= MUCH_LONGER * mean_ns;
+    let is_much_longer = longest.max_ns >= mean_ns.saturating_mul(MUCH_LONGER);
     let waited_for_it = longest.max_ns.saturating_mul(others);
     let explains = waited_for_it as f64 >= EXPLAINS * waited as f64;
     let regions = &facts.profile.regions;
-    let is_creation = |it: &&Region| {
+    let is_creation = |it: &Region| {
         let executed = &regions[longest.region];
         it.kind.is_task_creation() && (&it.file, it.begin) == (&executed.file, executed.begin)
     };
-    let creation = regions.iter().position(|it| is_creation(&it));
+    let creation = regions.iter().position(is_creation);
     (is_much_longer && explains).then_some(Longest {
         region: creation.unwrap_or(longest.region),
         ns: longest.max_ns,
