@@ -2,15 +2,14 @@
 
 use super::Facts;
 use crate::analysis::remedy::EXPLAINS;
-use crate::analysis::tree::TreeNode;
 use crate::analysis::words::time;
-use crate::model::{Region, Span};
+use crate::model::Region;
 use crate::region_kind::RegionKind;
 
 /// An execution of a task is much longer than the others if it takes this many times the mean.
 const MUCH_LONGER: u64 = 4;
 
-/// Constructs that wait for tasks.
+/// Constructs in which a thread waits for tasks.
 const WAITS: &[RegionKind] = &[
     RegionKind::Taskwait,
     RegionKind::Taskgroup,
@@ -39,32 +38,30 @@ impl Longest {
 /// The longest execution of a task in the team of a region, if it is so much longer than the others that
 /// it explains a wait there: all other threads wait for one task that began late.
 pub(super) fn longest(facts: &Facts<'_, '_>, region: usize, waited: u64) -> Option<Longest> {
+    let (regions, nodes) = (&facts.profile.regions, &facts.tree.nodes);
     let binding = facts.binding_regions();
-    let nodes = &facts.tree.nodes;
     let others = facts.overheads.threads.saturating_sub(1);
-    // A task that creates others may wait for them. Then it is long for that reason.
-    let creates_or_waits = |node: &TreeNode<'_>| {
+    let mut is_alone = vec![true; regions.len()];
+    for node in nodes {
         let mut inside = node.children.iter().map(|&child| nodes[child].kind);
-        inside.any(|kind| kind.is_task_creation() || WAITS.contains(&kind))
-    };
+        is_alone[node.region] &=
+            !inside.any(|kind| kind.is_task_creation() || WAITS.contains(&kind));
+    }
+    // A task that creates others may wait for them. Then it is long for that reason.
     let is_its = |task: usize| {
-        let mut its = nodes.iter().filter(|node| node.region == task);
-        facts.profile.regions[task].kind.is_task_execution()
-            && binding[task] == binding[region]
-            && !its.any(creates_or_waits)
+        regions[task].kind.is_task_execution() && binding[task] == binding[region] && is_alone[task]
     };
-    let distributions = &facts.profile.distributions;
-    let its = distributions.iter().filter(|of| is_its(of.region));
+    let its = facts
+        .profile
+        .distributions
+        .iter()
+        .filter(|of| is_its(of.region));
     let longest = its.max_by_key(|of| of.max_ns)?;
-    let its = nodes.iter().filter(|node| node.region == longest.region);
-    let rows = its.flat_map(TreeNode::rows);
-    let mut all = Span::default();
-    rows.for_each(|it| all += it.row.main);
+    let all = facts.sums(|row| row.main)[longest.region];
     let mean_ns = all.ns / all.count.max(1);
     let is_much_longer = longest.max_ns >= mean_ns.saturating_mul(MUCH_LONGER);
     let waited_for_it = longest.max_ns.saturating_mul(others);
     let explains = waited_for_it as f64 >= EXPLAINS * waited as f64;
-    let regions = &facts.profile.regions;
     let is_creation = |it: &Region| {
         let executed = &regions[longest.region];
         it.kind.is_task_creation() && (&it.file, it.begin) == (&executed.file, executed.begin)

@@ -101,7 +101,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
             .cause(Kind::TooFewTasks, at(), taken)
             .doubted(Doubt::Short)
             .showing(&[("tasks_ns", executed)]);
-        return Some(for_tasks(facts, cause, region, [lost, executed]));
+        return Some(wait_for_tasks(facts, cause, region, [lost, executed]));
     }
     if entry.is_of(WAITS_FOR_TASKS) {
         let cause = facts
@@ -208,7 +208,7 @@ pub(super) fn times(node: &TreeNode<'_>) -> u64 {
 }
 
 /// A wait at a region, for so long, in which threads executed tasks for so long.
-fn for_tasks(
+fn wait_for_tasks(
     facts: &Facts<'_, '_>,
     cause: Cause,
     region: usize,
@@ -220,7 +220,7 @@ fn for_tasks(
         time(executed)
     );
     let longest = match waits_for_one_task(facts, region) {
-        None if !have_an_order(facts) => long_tasks::longest(facts, region, waited),
+        None if !have_dependences(facts) => long_tasks::longest(facts, region, waited),
         _ => None,
     };
     match longest {
@@ -241,7 +241,7 @@ fn too_few_tasks(facts: &Facts<'_, '_>, region: usize) -> String {
         );
     }
     let waits_for_tasks = |region: &Region| region.kind == RegionKind::Taskwait;
-    let remedy = match have_an_order(facts) {
+    let remedy = match have_dependences(facts) {
         true => TASKS_IN_ORDER,
         false if facts.profile.regions.iter().any(waits_for_tasks) => WAITED_FOR_SOON,
         false => TOO_FEW_TASKS,
@@ -250,7 +250,7 @@ fn too_few_tasks(facts: &Facts<'_, '_>, region: usize) -> String {
 }
 
 /// Whether tasks depend on others.
-fn have_an_order(facts: &Facts<'_, '_>) -> bool {
+fn have_dependences(facts: &Facts<'_, '_>) -> bool {
     let regions = facts.profile.regions.iter();
     let mut creations = regions.filter(|region| region.kind.is_task_creation());
     creations.any(|region| mentions(region, "depend"))
