@@ -57,10 +57,19 @@ fn a_wait_is_blamed_on_what_stands_beside_it() {
 
 #[test]
 fn the_loop_without_a_barrier_is_named_where_its_wait_shows() {
-    let mut profile = team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 0]])]);
-    profile.nodes[0].rows[2] = row(2, &[(Main, 80), (Body, 40), (Ibarr, 40)]);
+    let with = |loop_rows: Vec<Row>| {
+        let uneven = node(Some(0), 1, Body, loop_rows);
+        let mut profile = team(&[Kind::Loop], vec![uneven]);
+        profile.nodes[0].rows[2] = row(2, &[(Main, 80), (Body, 40), (Ibarr, 40)]);
+        profile
+    };
+    let nowait = |thread, work| row(thread, &[(Main, work), (Body, work)]);
+    let profile = with(vec![nowait(1, 60), nowait(2, 20)]);
     assert_eq!(found(&profile), [(CauseKind::Imbalance, Some(1), 20)]);
     assert!(causes(&profile)[0].what.contains("LOOP at a.c:11"));
+    // Threads had waited for such a loop at its own barrier.
+    let profile = with(loop_of(1, [[60, 0], [20, 0]]).rows);
+    assert!(!causes(&profile)[0].what.contains("LOOP at a.c:11"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod team;
 
 use by_hand::{SECOND, node, row, run};
 use profile::analysis::{CauseKind, Report};
-use profile::model::{Profile, Row, Scheduling, Span};
+use profile::model::{Contention, ContentionSite, GuardKind, Profile, Row, Scheduling, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 use team::{causes, found, loop_of, team, times};
 
@@ -336,6 +336,67 @@ fn threads_that_sleep_are_judged_though_they_waited_longer_for_a_processor_than_
     (scheduling.run_ns, scheduling.first_run_ns) = (SECOND, SECOND);
     let found: Vec<CauseKind> = found(&profile).into_iter().map(|it| it.0).collect();
     assert_eq!(found, [CauseKind::Imbalance]);
+}
+
+/// Both threads lacked a processor. Work that differs by more than this explains has a reason of its own.
+#[test]
+fn work_that_differs_stays_a_cause_on_a_busy_machine() {
+    let kinds = |least: u64, most_ready: u64| -> Vec<CauseKind> {
+        let uneven = loop_of(1, [[60, 0], [least, 60 - least]]);
+        let mut profile = busy(team(&[Kind::Loop], vec![uneven]), 100, 2);
+        profile.run.scheduling.as_mut().unwrap().most_ready_ns = most_ready * SECOND;
+        found(&profile).into_iter().map(|it| it.0).collect()
+    };
+    let both = [CauseKind::NoProcessor, CauseKind::Imbalance];
+    assert_eq!(kinds(20, 50), both);
+    assert_eq!(kinds(50, 50), [CauseKind::NoProcessor]);
+    // One thread ran for 5 s, the other for 55.
+    assert_eq!(kinds(20, 75), [CauseKind::NoProcessor]);
+}
+
+/// A thread that waits until a critical section is free does not need the processor that it lacks.
+#[test]
+fn a_critical_section_that_is_mostly_taken_wins_as_much_as_a_quiet_machine() {
+    let won = |waited: u64| -> Vec<u64> {
+        let queue = row(1, &[(Main, 60), (Enter, 60)]);
+        let queue = node(Some(0), 1, Body, vec![queue]);
+        let mut profile = busy(team(&[Kind::Critical], vec![queue]), 120, 2);
+        profile.contention = vec![Contention {
+            kind: GuardKind::Critical,
+            name: String::new(),
+            members: 1,
+            sites: vec![ContentionSite {
+                region: 1,
+                acquisitions: 2,
+                waited,
+                wait_ns: 60 * SECOND,
+                max_wait_ns: 0,
+                hold_ns: SECOND,
+                holders: Vec::new(),
+            }],
+        }];
+        let list = causes(&profile);
+        let critical = list.iter().filter(|it| it.kind == CauseKind::Critical);
+        critical.map(|it| it.likely.ns / SECOND).collect()
+    };
+    assert_eq!(won(1), [30]);
+    assert_eq!(won(0), [7]);
+}
+
+/// With LLVM's runtime, threads wait by yielding. If they hardly run, they mostly wait for each other.
+#[test]
+fn threads_that_hardly_run_may_be_too_many() {
+    let kinds = |ready: u64, processors: u32| -> Vec<CauseKind> {
+        let mut turns = team(&[Kind::Loop], vec![loop_of(1, [[40, 40], [40, 40]])]);
+        // Without a serial part.
+        turns.run.duration_ns = 80 * SECOND;
+        let found = found(&busy(turns, ready, processors)).into_iter();
+        found.map(|it| it.0).collect()
+    };
+    let both = [CauseKind::NoProcessor, CauseKind::Oversubscription];
+    assert_eq!(kinds(150, 1), both);
+    assert_eq!(kinds(110, 1), [CauseKind::NoProcessor]);
+    assert_eq!(kinds(150, 2), [CauseKind::NoProcessor]);
 }
 
 /// Two threads shared a processor with other programs, so not all that each cause wins alone can be won.

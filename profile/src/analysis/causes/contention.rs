@@ -150,7 +150,7 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
 }
 
 /// Whether most instances of some regions were not timed.
-fn are_mostly_untimed(facts: &Facts<'_, '_>, regions: &[usize]) -> bool {
+pub(super) fn are_mostly_untimed(facts: &Facts<'_, '_>, regions: &[usize]) -> bool {
     timed_of(facts, regions) < column_sum(facts, regions, Quantity::ExecCount) / 2
 }
 
@@ -162,6 +162,11 @@ pub(super) fn is_taken_at_once(facts: &Facts<'_, '_>, cause: &Cause) -> bool {
     is_guard
         && (cause.number("waited") as f64) < SELDOM * timed as f64
         && cause.lost.ns < TAKEN_NS.saturating_mul(cause.number("times"))
+}
+
+/// Whether most entries of a critical section or a lock had to wait, as far as they were timed.
+pub(super) fn mostly_wait(facts: &Facts<'_, '_>, cause: &Cause) -> bool {
+    2 * cause.number("waited") > timed_of(facts, &cause.place.regions)
 }
 
 /// How many instances of some regions were timed.
@@ -187,14 +192,17 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
         let waited = facts.tree.nodes.iter().filter(|node| node.region == region);
         let waited: u64 = waited.map(TreeNode::waited_in_updates).sum();
         let share = 100.0 * waited as f64 / facts.overheads.thread_time_ns.max(1) as f64;
+        let threads = facts.overheads.threads.max(1);
         (share >= MUCH && !explains(causes, region)).then(|| {
             format!(
                 "The {} took {} of the thread time, in {} of about {}. Threads seldom waited for \
-                 each other there: there is little to win.",
+                 each other there. If each thread can have a copy of what it updates, as with a \
+                 reduction over an array, up to {} can be won.",
                 facts.labels[region].in_words(),
                 percent(share),
                 count(updates, "update"),
                 time(ns / updates.max(1)),
+                time(waited / threads),
             )
         })
     };

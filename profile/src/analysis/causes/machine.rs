@@ -22,6 +22,13 @@ const VERY_BUSY: f64 = 0.5;
 /// least.
 const DIFFERS: f64 = 1.1;
 
+/// Beside other programs, it must be this many times the least. The processors' caches are shared, too.
+const FAR: f64 = 1.5;
+
+/// Threads that had processors for less than one such part of what they could share wait by yielding,
+/// mostly for each other.
+const SELDOM: f64 = 4.0;
+
 /// About how long Linux lets a thread run while others wait for its processor, in nanoseconds.
 const TURN_NS: f64 = 4e6;
 
@@ -34,6 +41,12 @@ pub(super) const NESTED: &str = "Parallel regions nest: set OMP_MAX_ACTIVE_LEVEL
 pub(super) fn has_too_many_threads(facts: &Facts<'_, '_>) -> bool {
     let processors = u64::from(facts.profile.run.processors);
     processors > 0 && facts.overheads.threads > processors
+}
+
+/// Whether a cause is a machine so busy that nothing else is to be said first.
+pub(super) fn was_busy(cause: &Cause) -> bool {
+    let ran = cause.number("ran_percent") as f64;
+    cause.kind == Kind::NoProcessor && ran <= 100.0 * (1.0 - VERY_BUSY)
 }
 
 /// Adjusts the causes by the time that threads lost because they had no processor.
@@ -69,15 +82,14 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         amount += within_others(facts, &scheduling, most.max(0.0), &mut list);
     }
     if is_busy {
-        for cause in &mut list {
-            cause.doubt = cause.doubt.max(match cause.kind {
-                // What only one thread may do is counted, and shows as that on any machine.
-                Kind::Atomic | Kind::Critical | Kind::Lock | Kind::SerialPart => Doubt::Short,
-                // What remains of the others may be chance.
-                _ => Doubt::ByChance,
-            });
-        }
+        doubt_what_is_not_evident(facts, &scheduling, &mut list);
     }
+    // The program's own threads keep each other waiting, too.
+    let seldom_run = (1.0 - without) * facts.overheads.threads as f64 * SELDOM
+        < f64::from(facts.profile.run.processors);
+    let is_nothing_evident = !list.iter().any(Cause::is_worth_a_line);
+    let block_each_other =
+        is_busy && has_too_many_threads(facts) && seldom_run && is_nothing_evident;
     causes.list = list;
     amount.lost = scheduling.ready_ns;
     if kind == Kind::Oversubscription {
@@ -99,11 +111,29 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         teams.evidence.extend_from_slice(&evidence);
         return;
     }
-    let cause = facts.cause_of(kind, Place::everywhere(), amount);
-    let (what, remedy) = words(facts, kind, without, processors);
-    causes
-        .list
-        .push(cause.showing(&evidence).saying(what, remedy));
+    let mut say = |kind: Kind| {
+        let (what, remedy) = words(facts, kind, without, processors);
+        let cause = facts.cause_of(kind, Place::everywhere(), amount);
+        let cause = cause.showing(&evidence).saying(what, remedy);
+        causes.list.push(cause);
+    };
+    say(kind);
+    if block_each_other {
+        say(Kind::Oversubscription);
+    }
+}
+
+/// Marks what threads without a processor may have caused as doubtful.
+fn doubt_what_is_not_evident(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) {
+    let others = causes.iter_mut();
+    for cause in others.filter(|cause| !is_evident(facts, cause, scheduling)) {
+        cause.doubt = cause.doubt.max(match cause.kind {
+            // What only one thread may do is counted, and shows as that on any machine.
+            Kind::Atomic | Kind::Critical | Kind::Lock | Kind::SerialPart => Doubt::Short,
+            // What remains of the others may be chance.
+            _ => Doubt::ByChance,
+        });
+    }
 }
 
 /// Marks short waits as doubtful if threads were ready without a processor for as long: the
@@ -118,7 +148,8 @@ fn doubt_short_waits(
     let others = facts.overheads.threads.saturating_sub(1);
     let explains = scheduling.ready_ns.saturating_mul(others);
     for cause in causes.iter_mut().filter(|cause| cause.is_wait) {
-        let is_explained = kind == Kind::Oversubscription && differs(cause, scheduling);
+        let is_explained =
+            kind == Kind::Oversubscription && differs(facts, cause, kind, scheduling);
         if cause.lost.ns <= explains && !is_explained {
             cause.doubt = cause.doubt.max(Doubt::Short);
         }
@@ -145,12 +176,16 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     };
     // The profile counts requests as work.
     let requests = lost_in(&|it| it.kind == Kind::SmallChunks);
-    let updates = lost_in(&|it| it.kind == Kind::Atomic || contention::is_taken_at_once(facts, it));
+    let is_update = |it: &Cause| it.kind == Kind::Atomic || contention::is_taken_at_once(facts, it);
+    let updates = lost_in(&is_update);
+    // Short instances stand for those that nobody timed. So their time has no time without a processor.
+    let ran_updates =
+        lost_in(&|it| is_update(it) && contention::are_mostly_untimed(facts, &it.place.regions));
     let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates;
     let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns);
-    let ran = scheduling.run_ns.saturating_sub(waited);
-    let stays = (1.0 - (requests + updates) / computing.max(1.0)).max(0.0);
-    let needed = computing.min(ran as f64) * stays / processors as f64;
+    let ran = computing.min(scheduling.run_ns.saturating_sub(waited) as f64);
+    let goes = (requests + updates - ran_updates) / computing.max(1.0);
+    let needed = (ran * (1.0 - goes) - ran_updates).max(0.0) / processors as f64;
     duration.saturating_sub(needed as u64)
 }
 
@@ -316,7 +351,9 @@ fn within_others(
         likely = likely.min(most - amount.likely);
         amount.likely += likely;
         amount.upper += likely;
-        cause.likely = facts.elapsed(cause.likely.ns as f64 - likely);
+        if !is_evident(facts, cause, scheduling) {
+            cause.likely = facts.elapsed(cause.likely.ns as f64 - likely);
+        }
     }
     amount
 }
@@ -340,7 +377,7 @@ fn by_chance(
         Doubt::None | Doubt::Short => false,
     };
     for cause in causes.iter_mut().filter(is_doubted) {
-        if kind == Kind::Oversubscription && differs(cause, scheduling) {
+        if differs(facts, cause, kind, scheduling) {
             continue;
         }
         let lost = cause.lost.ns.min(explains);
@@ -358,16 +395,54 @@ fn by_chance(
     amount
 }
 
+/// Whether the evidence of a cause does not depend on which thread had a processor when. Then the cause
+/// and a busy machine lose the same time, and either remedy wins it.
+fn is_evident(facts: &Facts<'_, '_>, cause: &Cause, scheduling: &Scheduling) -> bool {
+    match cause.kind {
+        Kind::Critical | Kind::Lock => contention::mostly_wait(facts, cause),
+        Kind::Ordered => {
+            let in_turns = cause.number("held_ns") as f64 * facts.overheads.threads as f64;
+            in_turns >= useful(facts)
+        }
+        Kind::SmallRegions | Kind::SmallLoops | Kind::SmallTasks | Kind::SmallChunks => true,
+        Kind::Oversubscription | Kind::Reduction | Kind::Single | Kind::Master => true,
+        _ => differs(facts, cause, kind(facts, scheduling), scheduling),
+    }
+}
+
 /// Whether the sums of the threads' work differ by more than chance. Each thread's turns on a
 /// processor last about [`TURN_NS`] and add up independently of those of other threads. So the
-/// difference that chance makes grows with the square root of the number of turns.
-fn differs(cause: &Cause, scheduling: &Scheduling) -> bool {
+/// difference that chance makes grows with the square root of the number of turns. Other programs may
+/// also keep one thread from running more than the others.
+fn differs(facts: &Facts<'_, '_>, cause: &Cause, kind: Kind, scheduling: &Scheduling) -> bool {
     let (most, least) = (
         cause.number("most_ns") as f64,
         cause.number("least_ns") as f64,
     );
     let ready = scheduling.ready_ns as f64 / f64::from(scheduling.threads.max(1));
-    most > DIFFERS * least && most - least > (ready * TURN_NS).sqrt()
+    let slower = match kind {
+        Kind::Oversubscription => DIFFERS,
+        // A thread that seldom runs has long parts of both loops.
+        Kind::NoProcessor if cause.kind == Kind::BarrierBetween => DIFFERS,
+        Kind::NoProcessor => FAR * slower(facts, scheduling),
+        _ => return false,
+    };
+    most > slower * least && most - least > (ready * TURN_NS).sqrt()
+}
+
+/// How many times as long the thread that lacked a processor most needed for the same work as the others.
+fn slower(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> f64 {
+    let Scheduling {
+        run_ns,
+        ready_ns,
+        most_ready_ns,
+        ..
+    } = *scheduling;
+    let threads = facts.overheads.threads.max(2) as f64;
+    let awake = (run_ns as f64 + ready_ns as f64) / threads;
+    let ran = |ready: f64| (1.0 - ready / awake.max(1.0)).max(0.01);
+    let others = ready_ns.saturating_sub(most_ready_ns) as f64 / (threads - 1.0);
+    ran(others) / ran(most_ready_ns as f64)
 }
 
 fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (String, String) {

@@ -351,6 +351,11 @@ impl Cause {
         self.upper = facts.elapsed(self.upper.ns as f64 + amount.upper.max(amount.likely));
     }
 
+    /// Whether it wins enough to be reported on its own.
+    fn is_worth_a_line(&self) -> bool {
+        self.likely.percent >= self.doubt.least_win()
+    }
+
     /// Whether the machine is to blame, not the program.
     fn is_of_machine(&self) -> bool {
         matches!(self.kind, Kind::NoProcessor | Kind::Oversubscription)
@@ -413,7 +418,9 @@ fn sort(list: &mut [Cause]) {
     order::by_key(list, |cause| {
         let first = cause.place.regions.first().copied();
         let likely = Reverse(cause.likely.ns);
-        (likely, cause.is_of_machine(), Reverse(cause.lost.ns), first)
+        let is_of_machine = cause.is_of_machine();
+        let rank = (!machine::was_busy(cause), likely, is_of_machine);
+        (rank, Reverse(cause.lost.ns), first)
     });
 }
 
@@ -422,7 +429,7 @@ fn sort(list: &mut [Cause]) {
 fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
     let (mattering, minor): (Vec<Cause>, Vec<Cause>) = std::mem::take(list)
         .into_iter()
-        .partition(|cause| cause.likely.percent >= cause.doubt.least_win());
+        .partition(Cause::is_worth_a_line);
     *list = mattering;
     let minor: Vec<Cause> = minor
         .into_iter()

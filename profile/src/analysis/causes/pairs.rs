@@ -21,12 +21,11 @@ pub(super) fn evened_out(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
         if !is_open(first) || !is_open(second) {
             continue;
         }
-        let Some(evened) = evened(facts, first, second) else {
+        let Some(Evened { part, most, least }) = evened(facts, first, second) else {
             continue;
         };
         let taken = ledger.take(|entry| [first, second].contains(&entry.region) && entry.is_wait());
         let all = super::sum(&taken);
-        let part = evened.min(1.0);
         let amount = Amount {
             lost: (all.lost as f64 * part) as u64,
             likely: all.likely * part,
@@ -44,7 +43,12 @@ pub(super) fn evened_out(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
         };
         let mut cause = facts.cause_of(Kind::BarrierBetween, place, amount);
         cause.category = Some(Category::Imbal);
-        causes.push(cause.showing(&[("without_barrier_percent", (100.0 * part) as u64)]).saying(
+        let evidence = [
+            ("without_barrier_percent", (100.0 * part) as u64),
+            ("most_ns", most),
+            ("least_ns", least),
+        ];
+        causes.push(cause.showing(&evidence).saying(
             format!(
                 "threads that have much to do in one of the two loops have little in the other, \
                  but wait {} between them",
@@ -85,9 +89,17 @@ fn executions(node: &TreeNode<'_>) -> u64 {
     node.executors().map(count).sum()
 }
 
-/// The part of both waits that would vanish without the barrier between the loops, if it is
-/// large enough.
-fn evened(facts: &Facts<'_, '_>, first: usize, second: usize) -> Option<f64> {
+/// Two loops that are uneven in opposite ways.
+struct Evened {
+    /// The part of both waits that would vanish without the barrier between the loops.
+    part: f64,
+    /// The most and the least work of a thread in the loop that is less uneven, in nanoseconds.
+    most: u64,
+    least: u64,
+}
+
+/// None if too little of the waits would vanish.
+fn evened(facts: &Facts<'_, '_>, first: usize, second: usize) -> Option<Evened> {
     let a = work_and_wait(facts.table(first)?)?;
     let b = work_and_wait(facts.table(second)?)?;
     let threads = |rows: &[(usize, u64, u64)]| rows.iter().map(|row| row.0).collect::<Vec<_>>();
@@ -101,5 +113,11 @@ fn evened(facts: &Facts<'_, '_>, first: usize, second: usize) -> Option<f64> {
     let part = alone.saturating_sub(uneven(&both)) as f64 / alone.max(1) as f64;
     // Each of the two loops must be uneven by itself.
     let matters = uneven(&a).min(uneven(&b)) as f64 >= EVENS_OUT / 2.0 * alone as f64;
-    (explained && matters && part >= EVENS_OUT).then_some(part)
+    let less_uneven = if uneven(&a) < uneven(&b) { &a } else { &b };
+    let work = || less_uneven.iter().map(|row| row.1);
+    (explained && matters && part >= EVENS_OUT).then_some(Evened {
+        part: part.min(1.0),
+        most: work().max()?,
+        least: work().min()?,
+    })
 }

@@ -321,9 +321,12 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
             time(each)
         ),
     };
-    let cause = cause
+    let mut cause = cause
         .showing(&[("times", times), ("wait_each_ns", each)])
         .saying(what, remedy.unwrap_or_default());
+    if let (Kind::Sections, Some(spread)) = (kind, spread) {
+        cause = cause.showing(&[("most_ns", spread.most.1), ("least_ns", spread.least.1)]);
+    }
     match kind == Kind::Barrier && all_wait(facts, entry) {
         true => cause.by_chance(),
         false => cause,
@@ -489,7 +492,9 @@ fn beside(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<usize> {
     let mut add = |children: &[usize]| {
         for child in children.iter().map(|&child| &nodes[child]) {
             let is_other = child.region != entry.region && KEEPING.contains(&child.kind);
-            if is_other && !found.contains(&child.region) {
+            // Threads that came late to it were waited for there.
+            let has_barrier = child.rows().any(|row| row.row.ibarr.count > 0);
+            if is_other && !has_barrier && !found.contains(&child.region) {
                 found.push(child.region);
             }
         }
