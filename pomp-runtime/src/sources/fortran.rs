@@ -19,8 +19,9 @@ use super::pomp::{
 use super::spelling::subroutine;
 use crate::measure::annotations;
 use crate::measure::clock::now;
-use crate::measure::passed::{is_done_at_once, is_end_passed_over};
+use crate::measure::passed::{is_done_at_once, is_end_passed_over, is_passed_over_at_once};
 use crate::measure::records::Region;
+use crate::measure::state;
 use crate::measure::thread::Thread;
 use crate::measure::{passed_members, passed_teams};
 use crate::run::life_cycle;
@@ -41,17 +42,15 @@ macro_rules! probes {
     ($($function:ident, $name:literal => $event:ident: $action:expr
         $(, behind the barrier of $kind:ident)?;)+) => {
         probes! { $($name => |literal| {
-            let find = || literal.known_region();
-            if const { is_work(Event::$event) } && passed_members::is_passed_over(find)
-                || is_done_at_once(Event::$event, || match Event::$event {
-                    Event::TaskEnd => find()?.known_execution(),
-                    _ => find(),
-                })
-            {
-            } else if const { is_short(Event::$event) } {
-                event_at(literal, |thread, region| on_event(Event::$event, thread, region));
-            } else {
-                on_any_event(literal, Event::$event);
+            #[inline(never)]
+            fn report_out_of_line(literal: Literal) {
+                report(Event::$event, literal);
+            }
+
+            match const { is_short(Event::$event) } {
+                false => report(Event::$event, literal),
+                true if is_over_at_once(Event::$event, literal) => {}
+                true => report_out_of_line(literal),
             }
         },)+ }
     };
@@ -61,10 +60,39 @@ macro_rules! probes {
             $name(text: *const c_char, length: usize) {
                 // SAFETY: a compiler passes the literal and its length.
                 let $literal = unsafe { Literal::new(text, length) };
-                $action
+                if !state::is_off() {
+                    $action
+                }
             }
         }
     )+};
+}
+
+/// Whether there is nothing to do for a short event, or nothing but to count it. The function calls no
+/// other one, so that the probe saves no registers: an atomic update waits for the stores in front of it.
+#[inline(always)]
+fn is_over_at_once(event: Event, literal: Literal) -> bool {
+    let find = || literal.near_region();
+    is_passed_over_at_once(event, find) || is_switched_off(find())
+}
+
+/// Reports an event of a literal's region.
+#[inline(always)]
+fn report(event: Event, literal: Literal) {
+    let find = || literal.known_region();
+    if is_work(event) && passed_members::is_passed_over(find)
+        || is_done_at_once(event, || match event {
+            Event::TaskEnd => find()?.known_execution(),
+            _ => find(),
+        })
+    {
+    } else if is_short(event) {
+        event_at(literal, move |thread, region| {
+            on_event(event, thread, region);
+        });
+    } else {
+        on_any_event(literal, event);
+    }
 }
 
 const fn is_short(event: Event) -> bool {
