@@ -25,9 +25,9 @@ const DIFFERS: f64 = 1.1;
 /// Beside other programs, it must be this many times the least. The processors' caches are shared, too.
 const FAR: f64 = 1.5;
 
-/// Threads that had processors for less than one such part of what they could share wait by yielding,
-/// mostly for each other.
-const SELDOM: f64 = 4.0;
+/// Threads that ran for less than this part of the time for which the processors could have run them
+/// wait by yielding, mostly for each other.
+const SELDOM: f64 = 0.25;
 
 /// About how long Linux lets a thread run while others wait for its processor, in nanoseconds.
 const TURN_NS: f64 = 4e6;
@@ -85,8 +85,8 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         doubt_what_is_not_evident(facts, &scheduling, &mut list);
     }
     // The program's own threads keep each other waiting, too.
-    let seldom_run = (1.0 - without) * facts.overheads.threads as f64 * SELDOM
-        < f64::from(facts.profile.run.processors);
+    let ran = (1.0 - without) * facts.overheads.threads as f64;
+    let seldom_run = ran < SELDOM * f64::from(facts.profile.run.processors);
     let is_nothing_evident = !list.iter().any(Cause::is_worth_a_line);
     let block_each_other =
         is_busy && has_too_many_threads(facts) && seldom_run && is_nothing_evident;
