@@ -85,6 +85,11 @@ fn teams_with_more_threads_than_processors_are_too_large() {
     assert_eq!(repeated(1_000, 2), Some(CauseKind::SmallRegions));
 }
 
+/// The kinds of the causes that are found.
+fn kinds_of(profile: &Profile) -> Vec<CauseKind> {
+    found(profile).into_iter().map(|it| it.0).collect()
+}
+
 /// Kernel figures of two threads that had no processor for `ready` of 160 seconds.
 fn busy(mut profile: Profile, ready: u64, processors: u32) -> Profile {
     profile.run.processors = processors;
@@ -105,20 +110,23 @@ fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
     let uneven = || team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
     let turns = || team(&[Kind::Loop], vec![loop_of(1, [[40, 40], [40, 40]])]);
     // Half of the 80 s of useful time was without a processor. The other half is worth 10 s.
-    let kinds = |profile: &Profile| -> Vec<CauseKind> {
-        found(profile).into_iter().map(|(kind, ..)| kind).collect()
-    };
-    assert_eq!(kinds(&busy(turns(), 80, 2)), [CauseKind::NoProcessor]);
-    assert_eq!(kinds(&busy(turns(), 0, 2)), [CauseKind::Imbalance]);
-    let both = kinds(&busy(uneven(), 80, 2));
+    assert_eq!(kinds_of(&busy(turns(), 80, 2)), [CauseKind::NoProcessor]);
+    assert_eq!(kinds_of(&busy(turns(), 0, 2)), [CauseKind::Imbalance]);
+    let both = kinds_of(&busy(uneven(), 80, 2));
     assert_eq!(both, [CauseKind::NoProcessor, CauseKind::Imbalance]);
-    assert_eq!(kinds(&busy(turns(), 80, 1)), [CauseKind::Oversubscription]);
+    assert_eq!(
+        kinds_of(&busy(turns(), 80, 1)),
+        [CauseKind::Oversubscription]
+    );
     // Two threads that wait by yielding are always ready, and other programs run now and then.
-    assert_eq!(kinds(&busy(turns(), 84, 1)), [CauseKind::Oversubscription]);
-    assert_eq!(kinds(&busy(turns(), 110, 1)), [CauseKind::NoProcessor]);
+    assert_eq!(
+        kinds_of(&busy(turns(), 84, 1)),
+        [CauseKind::Oversubscription]
+    );
+    assert_eq!(kinds_of(&busy(turns(), 110, 1)), [CauseKind::NoProcessor]);
     let mut bound = busy(turns(), 80, 1);
     bound.run.settings = [("OMP_PLACES".to_owned(), "{0}".to_owned())].into();
-    assert_eq!(kinds(&bound), [CauseKind::Affinity]);
+    assert_eq!(kinds_of(&bound), [CauseKind::Affinity]);
 }
 
 /// Two threads share a processor, and spend half of their time before a critical section. Whoever waits
@@ -172,15 +180,12 @@ fn shorter(mut profile: Profile) -> Profile {
 
 #[test]
 fn threads_that_take_turns_on_a_processor_differ_by_some_turns() {
-    let kinds = |profile: &Profile| -> Vec<CauseKind> {
-        found(profile).into_iter().map(|(kind, ..)| kind).collect()
-    };
     // Threads had 45 and 40 seconds of work. Their turns do not explain that difference, but
     // they do in a run of a thousandth of the time.
     let turns = || team(&[Kind::Loop], vec![loop_of(1, [[45, 35], [40, 40]])]);
-    let long = kinds(&busy(turns(), 80, 1));
+    let long = kinds_of(&busy(turns(), 80, 1));
     assert!(long.contains(&CauseKind::Imbalance), "{long:?}");
-    let short = kinds(&shorter(busy(turns(), 80, 1)));
+    let short = kinds_of(&shorter(busy(turns(), 80, 1)));
     assert_eq!(short, [CauseKind::Oversubscription]);
 }
 
@@ -253,8 +258,7 @@ fn a_short_wait_is_doubted_where_threads_had_no_processor_for_as_long() {
 fn work_that_is_almost_even_is_no_cause() {
     let kinds = |most, least| -> Vec<CauseKind> {
         let rows = [[most, 0], [least, most - least]];
-        let found = found(&team(&[Kind::Loop], vec![loop_of(1, rows)]));
-        found.into_iter().map(|(kind, ..)| kind).collect()
+        kinds_of(&team(&[Kind::Loop], vec![loop_of(1, rows)]))
     };
     // Two processors with different distances to memory may differ by as much.
     assert_eq!(kinds(80, 72), []);
@@ -264,10 +268,7 @@ fn work_that_is_almost_even_is_no_cause() {
 #[test]
 fn threads_without_a_processor_are_late_however_little_they_work() {
     let short = || team(&[Kind::Loop], vec![loop_of(1, [[2, 78], [2, 78]])]);
-    let kinds = |processors| -> Vec<CauseKind> {
-        let found = found(&busy(short(), 79, processors));
-        found.into_iter().map(|(kind, ..)| kind).collect()
-    };
+    let kinds = |processors| -> Vec<CauseKind> { kinds_of(&busy(short(), 79, processors)) };
     assert_eq!(kinds(1), [CauseKind::Oversubscription]);
     assert_eq!(kinds(2), [CauseKind::NoProcessor]);
 }
@@ -290,8 +291,7 @@ fn turns_cost_no_more_than_the_time_in_ordered_regions() {
         let waited = [(Main, 60), (Enter, 60 - inside), (Body, inside)];
         let queue = node(Some(0), 1, Body, vec![row(1, &waited), row(2, &waited)]);
         let profile = busy(team(&[Kind::Ordered], vec![queue]), 80, 2);
-        let found = found(&profile).into_iter();
-        found.map(|(kind, ..)| kind).collect()
+        kinds_of(&profile)
     };
     assert_eq!(kinds(0), [CauseKind::NoProcessor]);
     assert_eq!(kinds(30), [CauseKind::NoProcessor, CauseKind::Ordered]);
@@ -305,8 +305,7 @@ fn a_run_that_hardly_had_a_processor_is_not_judged() {
         let single = node(Some(0), 1, Body, vec![waits, others]);
         let executed = node(Some(1), 3, Ibarr, vec![row(1, &[(Main, 79)])]);
         let tasks = [Kind::Single, Kind::Task, Kind::TaskExec];
-        let found = found(&busy(team(&tasks, vec![single, executed]), ready, 2));
-        found.into_iter().map(|(kind, ..)| kind).collect()
+        kinds_of(&busy(team(&tasks, vec![single, executed]), ready, 2))
     };
     assert_eq!(kinds(0), [CauseKind::TooFewTasks]);
     assert_eq!(kinds(145), [CauseKind::NoProcessor]);
@@ -316,8 +315,7 @@ fn a_run_that_hardly_had_a_processor_is_not_judged() {
 fn what_one_thread_at_a_time_may_do_stays_a_cause_where_threads_hardly_had_a_processor() {
     let found = |kind: Kind, part| {
         let queue = node(Some(0), 1, Body, vec![row(1, &[(Main, 60), (part, 60)])]);
-        let found = found(&busy(team(&[kind], vec![queue]), 120, 2)).into_iter();
-        found.map(|(kind, ..)| kind).collect::<Vec<_>>()
+        kinds_of(&busy(team(&[kind], vec![queue]), 120, 2))
     };
     let critical = [CauseKind::NoProcessor, CauseKind::Critical];
     assert_eq!(found(Kind::Critical, Enter), critical);
@@ -334,8 +332,7 @@ fn threads_that_sleep_are_judged_though_they_waited_longer_for_a_processor_than_
     );
     let scheduling = profile.run.scheduling.as_mut().unwrap();
     (scheduling.run_ns, scheduling.first_run_ns) = (SECOND, SECOND);
-    let found: Vec<CauseKind> = found(&profile).into_iter().map(|it| it.0).collect();
-    assert_eq!(found, [CauseKind::Imbalance]);
+    assert_eq!(kinds_of(&profile), [CauseKind::Imbalance]);
 }
 
 /// Both threads lacked a processor. Work that differs by more than this explains has a reason of its own.
@@ -345,7 +342,7 @@ fn work_that_differs_stays_a_cause_on_a_busy_machine() {
         let uneven = loop_of(1, [[60, 0], [least, 60 - least]]);
         let mut profile = busy(team(&[Kind::Loop], vec![uneven]), 100, 2);
         profile.run.scheduling.as_mut().unwrap().most_ready_ns = most_ready * SECOND;
-        found(&profile).into_iter().map(|it| it.0).collect()
+        kinds_of(&profile)
     };
     let both = [CauseKind::NoProcessor, CauseKind::Imbalance];
     assert_eq!(kinds(20, 50), both);
@@ -390,8 +387,7 @@ fn threads_that_hardly_run_may_be_too_many() {
         let mut turns = team(&[Kind::Loop], vec![loop_of(1, [[40, 40], [40, 40]])]);
         // Without a serial part.
         turns.run.duration_ns = 80 * SECOND;
-        let found = found(&busy(turns, ready, processors)).into_iter();
-        found.map(|it| it.0).collect()
+        kinds_of(&busy(turns, ready, processors))
     };
     let both = [CauseKind::NoProcessor, CauseKind::Oversubscription];
     assert_eq!(kinds(150, 1), both);

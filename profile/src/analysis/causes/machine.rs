@@ -27,7 +27,7 @@ const FAR: f64 = 1.5;
 
 /// Threads that ran for less than this part of the time for which the processors could have run them
 /// wait by yielding, mostly for each other.
-const SELDOM: f64 = 0.25;
+const HARDLY_RAN: f64 = 0.25;
 
 /// About how long Linux lets a thread run while others wait for its processor, in nanoseconds.
 const TURN_NS: f64 = 4e6;
@@ -86,10 +86,10 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     }
     // The program's own threads keep each other waiting, too.
     let ran = (1.0 - without) * facts.overheads.threads as f64;
-    let seldom_run = ran < SELDOM * f64::from(facts.profile.run.processors);
+    let hardly_ran = ran < HARDLY_RAN * f64::from(facts.profile.run.processors);
     let is_nothing_evident = !list.iter().any(Cause::is_worth_a_line);
     let block_each_other =
-        is_busy && has_too_many_threads(facts) && seldom_run && is_nothing_evident;
+        is_busy && has_too_many_threads(facts) && hardly_ran && is_nothing_evident;
     causes.list = list;
     amount.lost = scheduling.ready_ns;
     if kind == Kind::Oversubscription {
@@ -178,14 +178,14 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let requests = lost_in(&|it| it.kind == Kind::SmallChunks);
     let is_update = |it: &Cause| it.kind == Kind::Atomic || contention::is_taken_at_once(facts, it);
     let updates = lost_in(&is_update);
-    // Short instances stand for those that nobody timed. So their time has no time without a processor.
-    let ran_updates =
+    // The time of untimed updates is that of short ones, during which a thread kept its processor.
+    let untimed_updates =
         lost_in(&|it| is_update(it) && contention::are_mostly_untimed(facts, &it.place.regions));
     let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates;
     let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns);
     let ran = computing.min(scheduling.run_ns.saturating_sub(waited) as f64);
-    let goes = (requests + updates - ran_updates) / computing.max(1.0);
-    let needed = (ran * (1.0 - goes) - ran_updates).max(0.0) / processors as f64;
+    let removed = (requests + updates - untimed_updates) / computing.max(1.0);
+    let needed = (ran * (1.0 - removed) - untimed_updates).max(0.0) / processors as f64;
     duration.saturating_sub(needed as u64)
 }
 
@@ -395,8 +395,8 @@ fn by_chance(
     amount
 }
 
-/// Whether the evidence of a cause does not depend on which thread had a processor when. Then the cause
-/// and a busy machine lose the same time, and either remedy wins it.
+/// Whether the evidence of a cause does not depend on which thread had a processor when, while other
+/// programs ran. Then the cause and the busy machine lose the same time, and either remedy wins it.
 fn is_evident(facts: &Facts<'_, '_>, cause: &Cause, scheduling: &Scheduling) -> bool {
     match cause.kind {
         Kind::Critical | Kind::Lock => contention::mostly_wait(facts, cause),
@@ -406,7 +406,7 @@ fn is_evident(facts: &Facts<'_, '_>, cause: &Cause, scheduling: &Scheduling) -> 
         }
         Kind::SmallRegions | Kind::SmallLoops | Kind::SmallTasks | Kind::SmallChunks => true,
         Kind::Oversubscription | Kind::Reduction | Kind::Single | Kind::Master => true,
-        _ => differs(facts, cause, kind(facts, scheduling), scheduling),
+        _ => differs(facts, cause, Kind::NoProcessor, scheduling),
     }
 }
 
@@ -420,18 +420,18 @@ fn differs(facts: &Facts<'_, '_>, cause: &Cause, kind: Kind, scheduling: &Schedu
         cause.number("least_ns") as f64,
     );
     let ready = scheduling.ready_ns as f64 / f64::from(scheduling.threads.max(1));
-    let slower = match kind {
+    let least_ratio = match kind {
         Kind::Oversubscription => DIFFERS,
         // A thread that seldom runs has long parts of both loops.
         Kind::NoProcessor if cause.kind == Kind::BarrierBetween => DIFFERS,
-        Kind::NoProcessor => FAR * slower(facts, scheduling),
+        Kind::NoProcessor => FAR * slowdown(facts, scheduling),
         _ => return false,
     };
-    most > slower * least && most - least > (ready * TURN_NS).sqrt()
+    most > least_ratio * least && most - least > (ready * TURN_NS).sqrt()
 }
 
-/// How many times as long the thread that lacked a processor most needed for the same work as the others.
-fn slower(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> f64 {
+/// How many times as long as the others the thread that lacked a processor most needed for the same work.
+fn slowdown(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> f64 {
     let Scheduling {
         run_ns,
         ready_ns,

@@ -418,9 +418,9 @@ fn sort(list: &mut [Cause]) {
     order::by_key(list, |cause| {
         let first = cause.place.regions.first().copied();
         let likely = Reverse(cause.likely.ns);
-        let is_of_machine = cause.is_of_machine();
-        let rank = (!machine::was_busy(cause), likely, is_of_machine);
-        (rank, Reverse(cause.lost.ns), first)
+        let is_busy_machine = machine::was_busy(cause);
+        let lost = Reverse(cause.lost.ns);
+        (!is_busy_machine, likely, cause.is_of_machine(), lost, first)
     });
 }
 

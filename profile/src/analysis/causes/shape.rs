@@ -43,6 +43,11 @@ pub(super) struct Spread {
 }
 
 impl Spread {
+    /// The most and the least work, as numbers of a cause's evidence.
+    pub(super) fn evidence(&self) -> [(&'static str, u64); 2] {
+        [("most_ns", self.most.1), ("least_ns", self.least.1)]
+    }
+
     /// Whether the difference is so small that the work may be equal: processors may have
     /// different distances to memory, or other programs may use them.
     pub(super) fn is_slight(&self) -> bool {

@@ -292,8 +292,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
             (_, true) => for_loop(of_loop),
             _ => advice(region.kind, entry.category, of_loop).unwrap_or_default(),
         };
-        let evidence = [("most_ns", spread.most.1), ("least_ns", spread.least.1)];
-        let cause = cause.showing(&evidence).saying(what, remedy);
+        let cause = cause.showing(&spread.evidence()).saying(what, remedy);
         let members = facts
             .table(entry.region)
             .map_or(1, |it| it.rows().count() as u64);
@@ -325,7 +324,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
         .showing(&[("times", times), ("wait_each_ns", each)])
         .saying(what, remedy.unwrap_or_default());
     if let (Kind::Sections, Some(spread)) = (kind, spread) {
-        cause = cause.showing(&[("most_ns", spread.most.1), ("least_ns", spread.least.1)]);
+        cause = cause.showing(&spread.evidence());
     }
     match kind == Kind::Barrier && all_wait(facts, entry) {
         true => cause.by_chance(),
