@@ -236,9 +236,9 @@ impl Thread {
                 Event::BarrierEnter => self.counts_barrier(),
                 Event::ImplicitBarrierEnter => {
                     self.counts_barrier();
-                    sampler.counts_wait();
+                    sampler.counts_part(PseudoRegion::Ibarr);
                 }
-                Event::SingleBegin => sampler.counts_execution(),
+                Event::SingleBegin => sampler.counts_part(PseudoRegion::Body),
                 _ => {}
             }
         }

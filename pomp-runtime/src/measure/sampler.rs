@@ -238,23 +238,14 @@ impl Sampler {
             .get()
     }
 
-    /// The thread is the one that executes the `single` construct that is passed over at the moment.
+    /// A part begins of the instance that is passed over at the moment, which not each instance has.
     #[inline(always)]
-    pub(super) fn counts_execution(&self) {
-        if let Some(node) = self.open_node() {
-            node.span(PseudoRegion::Body).count.add(1);
-        }
-    }
-
-    /// The instance that is passed over at the moment has a barrier at its end. Of a construct from the
-    /// source either all instances have one or none.
-    #[inline(always)]
-    pub(super) fn counts_wait(&self) {
-        let is_counted = |region: &Region| !region.is_from_source();
+    pub(super) fn counts_part(&self, part: PseudoRegion) {
+        let is_counted = |region: &Region| !region.has_in_each_instance(part);
         if self.passed.region().is_some_and(is_counted)
             && let Some(node) = self.open_node()
         {
-            node.span(PseudoRegion::Ibarr).count.add(1);
+            node.span(part).count.add(1);
         }
     }
 

@@ -238,7 +238,7 @@ impl Thread {
     ) {
         match frame.role() {
             Role::Untimed => return Self::switch_phase_untimed(frame, phase),
-            Role::Counted => return frame.set_within(phase as u8),
+            Role::Counted => return Self::switch_phase_counted(frame, phase),
             Role::Member if frame.is_counted() => return frame.set_within(phase as u8),
             _ => {}
         }
@@ -247,6 +247,16 @@ impl Thread {
             frame.end_phase(node, at);
             frame.start_phase(phase, at);
         }
+    }
+
+    fn switch_phase_counted(frame: &'static Frame, phase: PseudoRegion) {
+        if let Some(node) = frame.node()
+            && let Some(region) = node.region()
+            && !region.has_in_each_instance(phase)
+        {
+            node.span(phase).count.add(1);
+        }
+        frame.set_within(phase as u8);
     }
 
     /// Closes a construct.

@@ -146,18 +146,12 @@ impl Node {
         }
     }
 
-    /// Those of its pseudo-regions that each instance has. One thread of a team executes the body of a
-    /// `single` construct. Whether an instance of a construct that was found by its code has a barrier at
-    /// its end is known in each instance only. Both are counted as they happen.
+    /// Those of its pseudo-regions that each instance has.
     pub(crate) fn parts_of_each(&self) -> impl Iterator<Item = PseudoRegion> {
-        let region = self.region();
-        let is_single = region.is_some_and(|region| region.kind == RegionKind::Single);
-        let is_from_source = region.is_none_or(Region::is_from_source);
         let parts = self.parts().iter().copied();
-        parts.filter(move |part| match part {
-            PseudoRegion::Body => !is_single,
-            PseudoRegion::Ibarr => is_from_source,
-            _ => true,
+        parts.filter(|part| {
+            self.region()
+                .is_none_or(|region| region.has_in_each_instance(*part))
         })
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use profile::descriptor::Descriptor;
 use profile::functions::{self, Filter};
 use profile::group::{self, Groups};
-use profile::region_kind::{Barrier, RegionKind};
+use profile::region_kind::{Barrier, PseudoRegion, RegionKind};
 
 use super::{ForkingThreads, Region};
 use crate::measure::collector_counts::Occupants;
@@ -57,6 +57,18 @@ impl Region {
     /// [`passes_over_loop`]: crate::measure::passed_members::passes_over_loop
     pub(in crate::measure) fn may_be_counted_in_part(&self) -> bool {
         self.is_known_by_its_head() || self.is_counted_in_part.load(Ordering::Relaxed)
+    }
+
+    /// Whether each instance has this pseudo-region. One thread of a team executes the body of a
+    /// `single` construct. Whether an instance of a construct that was found by its code has a barrier at
+    /// its end is known in each instance only. Such parts are counted as they begin.
+    #[inline(always)]
+    pub(in crate::measure) fn has_in_each_instance(&self, part: PseudoRegion) -> bool {
+        match part {
+            PseudoRegion::Body => self.kind != RegionKind::Single,
+            PseudoRegion::Ibarr => self.is_from_source(),
+            _ => true,
+        }
     }
 
     /// From now on it may be counted in parts.

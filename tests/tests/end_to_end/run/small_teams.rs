@@ -1,9 +1,10 @@
 //! Small parallel regions that are executed often: their members are passed over, and counted.
 
+use profile::model::Region;
 use profile::region_kind::RegionKind as K;
 use tests::invariants;
 
-use super::{COMPILERS, ProgramFolder, is_passed_over, visits};
+use super::{COMPILERS, ProgramFolder, is_passed_over, rows_of, visits};
 
 const TIMES: u64 = 6_000;
 const SELDOM: u64 = TIMES / 2_000;
@@ -43,6 +44,11 @@ fn members_of_small_teams_are_counted() {
             for (kind, line, of_each) in VISITS.iter().chain(loops) {
                 let all = visits(&profile, *kind, *line);
                 assert_eq!(all, of_each * threads, "{case}: line {line}");
+            }
+            if compiler == "clang" && threads > 1 {
+                let of_loop = |region: &Region| (region.kind, region.begin[0]) == (K::Loop, 36);
+                let waits: u64 = rows_of(&profile, of_loop).map(|row| row.ibarr.count).sum();
+                assert_eq!(waits, TIMES * threads, "{case}: barriers of the loop");
             }
             // One thread alone is no active team, so that the team in it gets two threads.
             let inner = visits(&profile, K::Parallel, 74);
