@@ -388,6 +388,13 @@ fn decode(value: &str) -> String {
     out
 }
 
+/// Whether an `atomic` directive has the clause `read` (OpenMP 6.0, 17.8.4). Fortran has no case.
+#[must_use]
+pub fn is_read(directive: &str) -> bool {
+    let mut words = directive.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(|word| word.eq_ignore_ascii_case("read"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -27,6 +27,11 @@ impl<'a> Schedule<'a> {
         self.kind.eq_ignore_ascii_case(kind)
     }
 
+    /// Whether the thread that is free gets the next iterations.
+    pub(crate) fn hands_out_at_run_time(&self) -> bool {
+        self.is("dynamic") || self.is("guided")
+    }
+
     /// Whether it lets threads fetch single iterations (OpenMP 5.2, 11.5.3: without a chunk size
     /// `dynamic` has 1).
     pub(crate) fn hands_out_one(&self) -> bool {

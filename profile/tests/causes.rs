@@ -11,6 +11,8 @@ mod generated;
 mod locks;
 #[path = "causes/small_loops.rs"]
 mod small_loops;
+#[path = "causes/spinning.rs"]
+mod spinning;
 mod team;
 
 use by_hand::{SECOND, node, row, run};
@@ -231,57 +233,6 @@ fn what_handing_out_single_iterations_takes_is_said_to_be_unknown() {
 }
 
 #[test]
-fn a_flush_in_a_loop_is_a_wait_for_another_thread() {
-    let looks = |count| {
-        let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, 1)])];
-        found(&team(&[Kind::Flush], nodes))
-    };
-    assert_eq!(looks(10_000_000_000), [(CauseKind::Spinning, Some(1), 30)]);
-    assert_eq!(looks(100_000_000), []);
-}
-
-#[test]
-fn an_atomic_read_in_a_loop_of_nothing_else_is_one_as_well() {
-    let reads = |count, seconds, directive: &str| {
-        let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, seconds)])];
-        let mut profile = team(&[Kind::Atomic], nodes);
-        profile.regions[1].directive = Some(directive.to_owned());
-        found(&profile)
-    };
-    let spinning = [(CauseKind::Spinning, Some(1), 30)];
-    assert_eq!(reads(60_000_000_000, 1, "omp atomic read"), spinning);
-    assert_eq!(
-        reads(60_000_000_000, 1, "OMP ATOMIC SEQ_CST, READ"),
-        spinning
-    );
-    assert_eq!(reads(60_000_000_000, 1, "omp atomic update"), []);
-    // 8 ns between two reads are more than a look takes.
-    assert_eq!(reads(10_000_000_000, 1, "omp atomic read"), []);
-    // Reads with a fence, which take 17 ns each, in nearly half of the thread's time.
-    let with_fence = reads(2_000_000_000, 34, "omp atomic read acquire");
-    assert_eq!(with_fence[0].0, CauseKind::Spinning);
-    let seldom = reads(1_000_000_000, 17, "omp atomic read acquire");
-    assert!(seldom.iter().all(|(kind, ..)| *kind != CauseKind::Spinning));
-}
-
-/// A thread that yields between two reads spends system time, which nothing else explains.
-#[test]
-fn an_atomic_read_between_which_a_thread_yields_is_one_as_well() {
-    let reads = |count: u64, system: u64| {
-        let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, 1)])];
-        let mut profile = team(&[Kind::Atomic], nodes);
-        profile.regions[1].directive = Some("omp atomic read".to_owned());
-        profile.run.system_ns = system * SECOND;
-        let found = found(&profile);
-        found.first().map(|(kind, ..)| *kind)
-    };
-    assert_eq!(reads(100_000_000, 60), Some(CauseKind::Spinning));
-    assert_eq!(reads(100_000_000, 10), None);
-    // A call of the system takes longer than a look: something else is done between two reads.
-    assert_eq!(reads(10_000_000, 60), None);
-}
-
-#[test]
 fn a_lock_that_is_tested_in_a_loop_is_one_as_well() {
     let tests = |count, free| {
         let row = Row::of(2).with(
@@ -457,6 +408,28 @@ fn a_taskloop_whose_thread_keeps_all_tasks_has_too_many() {
         all.any(|(kind, ..)| kind == CauseKind::SmallTasks)
     };
     assert!(!small(&kept(100, false)) && !small(&kept(1_000_000, true)));
+}
+
+/// A grainsize that is larger than half of the iterations makes one task.
+#[test]
+fn a_taskloop_that_makes_fewer_tasks_than_there_are_threads_has_too_few() {
+    let with = |tasks, directive: &str| {
+        let mut profile = single_with_taskloop(tasks, 38, 1);
+        profile.nodes.pop();
+        profile.regions[2].directive = Some(directive.to_owned());
+        profile
+    };
+    let few = with(1, "omp taskloop grainsize(1000)");
+    assert_eq!(found(&few), [(CauseKind::TooFewTasks, Some(2), 21)]);
+    let cause = causes(&few).remove(0);
+    assert!(cause.what.contains("made only 1 task,"), "{}", cause.what);
+    assert!(cause.remedy.contains("smaller grainsize"));
+    let remedy = |directive: &str| causes(&with(1, directive)).remove(0).remedy;
+    assert!(remedy("omp taskloop num_tasks(1)").contains("more tasks (num_tasks)"));
+    assert!(remedy("omp taskloop").contains("collapse"));
+    // Two tasks are enough for two threads, whoever executes them.
+    let what = causes(&with(2, "omp taskloop")).remove(0).what;
+    assert!(!what.contains("made only"), "{what}");
 }
 
 #[test]

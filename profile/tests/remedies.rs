@@ -251,3 +251,23 @@ fn a_small_region_costs_one_thread_its_team_too() {
     // Regions of 40 s are not small.
     assert_eq!(small(2), []);
 }
+
+/// The thread that gets the longest of the last iterations is another one each time.
+#[test]
+fn late_threads_of_a_loop_that_is_handed_out_had_the_longest_iterations() {
+    let cause = |schedule: Option<&str>| {
+        let mut profile = team(
+            &[Kind::ParallelLoop],
+            vec![loop_of(1, [[40, 40], [40, 40]])],
+        );
+        profile.regions[1].schedule = schedule.map(str::to_owned);
+        causes(&profile).remove(0)
+    };
+    let dynamic = cause(Some("dynamic,1"));
+    assert_eq!(dynamic.kind, CauseKind::Imbalance);
+    assert!(dynamic.what.ends_with("longest of the last iterations"));
+    assert!(dynamic.remedy.contains("one iteration at a time already"));
+    let fixed = cause(Some("static"));
+    assert!(fixed.what.ends_with("took turns in being late"));
+    assert!(fixed.remedy.contains("No thread is late again"));
+}

@@ -106,6 +106,7 @@ fn full() -> Profile {
         timed: 1,
         error_ns: 2,
         cost_ns: 3,
+        interval_ps: 4,
     }));
     fill_lists(&mut profile);
     profile.sources = vec![SourceFile {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use profile::descriptor::is_read;
 use profile::overheads::within_measured_time;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
@@ -47,6 +48,13 @@ pub(super) const CONTENDED: u64 = 4;
 fn is_of_one_variable(node: &Node) -> bool {
     let region = node.region();
     region.is_some_and(|region| region.descriptor.variable.is_some())
+}
+
+/// Whether its instances only read a variable, so that none waits for an update.
+fn only_reads(node: &Node) -> bool {
+    let descriptor = node.region().map(|region| &region.descriptor);
+    let directive = descriptor.and_then(|of| of.directive.as_deref());
+    directive.is_some_and(is_read)
 }
 
 /// The estimated time of instances that were passed over, in ticks.
@@ -99,6 +107,11 @@ impl Sample {
         if let Some(ticks) = self.updates.in_passing(node) {
             let most = self.updates.interval_of_one().min(mean[main]);
             mean[main] = ticks.max(least).min(most);
+        }
+        // A thread that polls goes on to other work between two intervals.
+        let interval = self.least_interval();
+        if interval > 0.0 && only_reads(node) {
+            mean[main] = mean[main].min(interval);
         }
         mean
     }

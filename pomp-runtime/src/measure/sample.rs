@@ -21,6 +21,9 @@ impl Sum {
     }
 }
 
+/// The parts of a tick in which a mean interval is kept.
+const PRECISION: u64 = 1024;
+
 /// A time that is more than this many times as long as expected counts as that much: the thread did
 /// something else meanwhile.
 const LONG: u64 = 8;
@@ -72,6 +75,9 @@ pub(crate) struct Sample {
     pub(super) between: SharedU64,
     /// Of atomic updates.
     pub(super) updates: Updates,
+    /// The least mean interval of instances that were passed over, in 1024ths of a tick; 0 if it is
+    /// not known.
+    least_interval: SharedU64,
     /// How many were timed.
     pub(super) timed: SharedU64,
     /// Of the instance that is being timed: for how many it stands, and the ticks of each of
@@ -132,6 +138,24 @@ impl Sample {
                 sum.add(weight * part);
             }
         }
+    }
+
+    /// So many instances were passed over within an interval in ticks, which includes what `timing` an
+    /// instance takes.
+    pub(super) fn note_interval(&self, passed: u64, ticks: u64, timing: u64) {
+        // In a shorter interval, the error of that weighs too much.
+        const LONGER: u64 = 8;
+        let mean = ticks.saturating_sub(timing).saturating_mul(PRECISION) / passed.max(1);
+        let least = self.least_interval.get();
+        if ticks >= LONGER * timing && (least == 0 || mean < least) {
+            self.least_interval.set(mean.max(1));
+        }
+    }
+
+    /// The least mean time from one instance that was passed over to the next, in ticks; 0 if it is
+    /// not known.
+    pub(crate) fn least_interval(&self) -> f64 {
+        self.least_interval.get() as f64 / PRECISION as f64
     }
 
     /// An instance was timed that stands for no other.

@@ -258,6 +258,7 @@ impl Thread {
             let timing = self.cost_of_pair();
             let updates = interval.saturating_sub(timing);
             sample.updates.add_interval(weight - 1, updates);
+            sample.note_interval(weight - 1, interval, timing);
         }
         let decides_itself = node.region().is_some_and(Region::may_be_passed_over);
         // A loop is passed over with the part of the member that it is in.

@@ -331,7 +331,7 @@ impl Snapshot {
             return Some(Estimate {
                 timed: times.others().count,
                 error_ns: scale.to_ns(coarse_times::error_of(total.ticks)),
-                cost_ns: 0,
+                ..Estimate::default()
             });
         }
         let rest = *self.samples.get(&index)?;
@@ -341,12 +341,14 @@ impl Snapshot {
                 timed: self.totals(index)[EXIT].count - rest,
                 error_ns: scale.to_ns(sample.error_of_passed(rest)),
                 cost_ns: scale.to_ns(self.costs.get(&index).copied().unwrap_or(0)),
+                interval_ps: 0,
             });
         }
         (sample.timed() < total.count).then(|| Estimate {
             timed: sample.timed(),
             error_ns: scale.to_ns(sample.of_passed(self.nodes[index], rest).error),
             cost_ns: 0,
+            interval_ps: scale.to_ns((sample.least_interval() * 1000.0) as u64),
         })
     }
 

@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 
 use super::Share;
+use super::polling::polling_threads;
 use super::tree::{Tree, TreeNode};
 use crate::columns::occupied;
 use crate::model::{Profile, Row};
@@ -140,8 +141,9 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
     if run.pair_cost_ps == 0 {
         return None;
     }
+    let polling = polling_threads(profile, tree);
     let mut sums = vec![Sum::default(); profile.regions.len()];
-    for node in &tree.nodes {
+    for (index, node) in tree.nodes.iter().enumerate() {
         let sum = &mut sums[node.region];
         let others = others_of_team(node);
         let queue = node.rows().count().saturating_sub(1) as f64;
@@ -152,8 +154,10 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
             sum.waited_ps += delay_ps;
             sum.pairs += row.row.pairs(node.kind);
             sum.passed += row.row.passed_pairs(node.kind);
-            sum.cost_ps += run.measuring_ps(row.row, node.kind);
-            sum.waited_ps += run.measuring_wait_ps(row.row, node.kind);
+            if !polling.contains(&(index, row.row.thread)) {
+                sum.cost_ps += run.measuring_ps(row.row, node.kind);
+                sum.waited_ps += run.measuring_wait_ps(row.row, node.kind);
+            }
             // The time of a repeated region is part of the outer region's time.
             if !node.repeats {
                 sum.time += match node.kind.is_parallel() {

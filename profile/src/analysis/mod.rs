@@ -16,6 +16,7 @@ mod labels;
 mod overheads;
 mod own;
 pub(crate) mod pattern;
+mod polling;
 mod properties;
 mod ranks;
 mod remedy;

@@ -48,6 +48,10 @@ pub struct Estimate {
     /// nanoseconds, if that was measured.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cost_ns: u64,
+    /// The least mean time from one instance that was not timed to the next, in picoseconds, if
+    /// that is known. A thread that polls does nothing else.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interval_ps: u64,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
@@ -290,6 +294,14 @@ impl PartialEq for Row {
 
 impl Eq for Row {}
 
+/// The smaller one of two numbers of which 0 says that it is not known.
+fn least_known(a: u64, b: u64) -> u64 {
+    match a.min(b) {
+        0 => a.max(b),
+        least => least,
+    }
+}
+
 /// Adds a row that was recorded for another thread of the same name, or for another region at
 /// the same place.
 impl std::ops::AddAssign<&Row> for Row {
@@ -303,6 +315,7 @@ impl std::ops::AddAssign<&Row> for Row {
                 timed: mine.timed.saturating_add(more.timed),
                 error_ns: (error + 0.5) as u64,
                 cost_ns: mine.cost_ns.saturating_add(more.cost_ns),
+                interval_ps: least_known(mine.interval_ps, more.interval_ps),
             });
         }
         if !other.chunk_requests().is_zero() {
@@ -391,6 +404,7 @@ mod tests {
                 timed,
                 error_ns,
                 cost_ns: timed,
+                interval_ps: timed / 20 * 900,
             });
             let span = Span { count, ns: 100 };
             Row::of(0)
@@ -404,6 +418,7 @@ mod tests {
             timed: 37,
             error_ns: 50,
             cost_ns: 30,
+            interval_ps: 900,
         };
         assert_eq!(sum.estimate(), Some(expected));
         assert_eq!(sum.pairs(RegionKind::Atomic), 37);

@@ -120,6 +120,10 @@ impl Json {
                 self.text(",\"cost_ns\":");
                 self.number(estimate.cost_ns);
             }
+            if estimate.interval_ps != 0 {
+                self.text(",\"interval_ps\":");
+                self.number(estimate.interval_ps);
+            }
             self.text("}");
         }
         self.span(",\"chunk_requests\":{\"count\":", row.chunk_requests());
@@ -151,16 +155,12 @@ mod tests {
 
     #[test]
     fn it_is_what_serde_writes() {
-        let mut rows: Vec<Row> = PseudoRegion::ALL
-            .into_iter()
-            .map(|part| {
-                let span = Span {
-                    count: 10,
-                    ns: u64::MAX,
-                };
-                Row::default().with(part, span)
-            })
-            .collect();
+        let longest = Span {
+            count: 10,
+            ns: u64::MAX,
+        };
+        let all = PseudoRegion::ALL.into_iter();
+        let mut rows: Vec<Row> = all.map(|part| Row::default().with(part, longest)).collect();
         let row = Row::of(7)
             .with(PseudoRegion::Main, Span { count: 1, ns: 0 })
             .with(PseudoRegion::Seq, Span { count: 0, ns: 109 });
@@ -168,10 +168,11 @@ mod tests {
         let estimate = Estimate {
             timed: 1,
             error_ns: 5,
-            cost_ns: 0,
+            ..Estimate::default()
         };
         let costly = Estimate {
             cost_ns: 9,
+            interval_ps: 870,
             ..estimate
         };
         rows.extend([costly, estimate].map(|it| row.clone().with_estimate(Some(it))));

@@ -488,6 +488,13 @@ pub(crate) mod tests {
         new_region(descriptor, 0, u32::MAX).unwrap()
     }
 
+    /// An atomic read that is in no registry.
+    pub(crate) fn reading(line: u32) -> &'static Region {
+        let mut descriptor = descriptor("atomic", line);
+        descriptor.directive = Some("omp atomic read".to_owned());
+        new_region(descriptor, 0, u32::MAX).unwrap()
+    }
+
     /// A loop that is in no registry and is known by its head.
     pub(crate) fn loop_at_head(line: u32) -> &'static Region {
         let mut descriptor = descriptor("for", line);

@@ -5,7 +5,7 @@ use profile::model::Row;
 use super::*;
 use crate::measure::cost::{ticks_of_empty_instance, ticks_of_passing, ticks_of_updates};
 use crate::measure::estimate;
-use crate::measure::records::region::tests::updating;
+use crate::measure::records::region::tests::{reading, updating};
 use crate::measure::sampling;
 use Event::*;
 
@@ -74,6 +74,28 @@ fn counts_are_exact_and_times_are_near() {
         "{:?}",
         profile.run.notes
     );
+}
+
+/// A thread that polls works now and then. The time of a look is known from where it only polls.
+#[test]
+fn a_look_takes_no_longer_than_the_least_time_from_one_to_the_next() {
+    let t = sampled_thread();
+    let look = reading(1);
+    let mut at = 10;
+    for burst in 0..20 {
+        for _ in 0..MANY / 20 {
+            event(t, AtomicEnter, look, at);
+            // A look that is timed takes longer.
+            event(t, AtomicExit, look, at + 40);
+            at += 12;
+        }
+        at += burst * 100_000;
+    }
+    let profile = profile_at(at, &[t], &[look]);
+    let row = row(&profile, "atomic");
+    let interval_ps = row.estimate().unwrap().interval_ps;
+    assert!((10_000..=12_000).contains(&interval_ps), "{interval_ps}");
+    assert!(row.main.ns <= 13 * MANY as u64, "{row:?}");
 }
 
 #[test]

@@ -7,26 +7,11 @@ use std::collections::BTreeMap;
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::{Cause, Facts, Kind, queued};
+use crate::analysis::polling::{MANY, MOSTLY_LOOKS, TIGHT, polling, reads_atomically};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::count;
-use crate::columns::Quantity;
-use crate::model::{Region, Row};
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
-
-/// From this number of looks of one thread on, it is a polling loop.
-const MANY: u64 = 1000;
-/// A thread may do nothing but look if it has at most this time for each look, in nanoseconds.
-const TIGHT: f64 = 2000.0;
-/// The least time that a look with a `flush` takes, in nanoseconds: a fence takes about 20 cycles.
-const FENCE: f64 = 6.0;
-/// The least time that a look with an `atomic read` takes, in nanoseconds: the read, a comparison
-/// and a probe that only counts take about 3 cycles.
-const READ: f64 = 1.0;
-
-/// The part of the cost of measuring a test of a lock that falls outside the test's own time.
-/// Measured with two threads that test a lock in a loop: 14.6 of 21.5 ns.
-const OUTSIDE: f64 = 0.68;
 
 /// The looks at all constructs of one kind in one block.
 #[derive(Default)]
@@ -40,11 +25,6 @@ struct Spin {
     /// The constructs, in the order of the call tree.
     regions: Vec<usize>,
 }
-
-/// An `atomic read` alone, or a test of a lock, is a wait only if the looks take at least this
-/// part of a thread's time in the block. Ordinary work may also read a shared value in each
-/// iteration, or go on with something else while a lock is set.
-const MOSTLY_LOOKS: f64 = 0.3;
 
 /// One cause for each block in which threads spin.
 pub(super) fn looks(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
@@ -86,57 +66,6 @@ fn of_lock(facts: &Facts<'_, '_>, spin: Spin) -> Cause {
     cause
         .showing(&[("failed", spin.looks)])
         .saying(what, remedy)
-}
-
-/// The looks of a thread at a construct.
-struct Looks {
-    count: u64,
-    /// The time in the looks, in nanoseconds.
-    ns: u64,
-    /// The part of that time that the ledger does not know as lost, in nanoseconds.
-    unknown_ns: u64,
-    /// The time in which the thread held the lock that it looks at, in nanoseconds.
-    held_ns: u64,
-    /// The least time that a look takes, in nanoseconds.
-    least: f64,
-    /// The part of the cost of measuring that falls outside the time in the looks.
-    outside: f64,
-}
-
-impl Looks {
-    /// Tests of a lock are looks if they fail. The ledger takes the cost of measuring off the time
-    /// in a test. But a thread whose test takes longer only tests less often.
-    fn of(kind: RegionKind, row: &Row) -> Self {
-        match kind {
-            RegionKind::Lock => Self {
-                count: row.enter().count.saturating_sub(row.body.count),
-                ns: row.enter().ns,
-                unknown_ns: row.enter().ns,
-                held_ns: row.body.ns,
-                least: FENCE,
-                outside: OUTSIDE,
-            },
-            _ => Self {
-                count: row.main.count,
-                ns: row.main.ns,
-                unknown_ns: 0,
-                held_ns: 0,
-                least: if kind == RegionKind::Flush {
-                    FENCE
-                } else {
-                    READ
-                },
-                outside: 1.0,
-            },
-        }
-    }
-}
-
-/// Whether a region is an `atomic` construct that only reads.
-fn reads_atomically(region: &Region) -> bool {
-    let directive = region.directive.as_deref().unwrap_or_default();
-    let mut words = directive.split(|c: char| !c.is_alphanumeric() && c != '_');
-    region.kind == RegionKind::Atomic && words.any(|word| word.eq_ignore_ascii_case("read"))
 }
 
 fn cause(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: Spin, looks: &[Entry]) -> Cause {
@@ -185,8 +114,8 @@ fn yielding_each(facts: &Facts<'_, '_>, reads: &[Entry]) -> f64 {
 }
 
 /// For each region of a block, the time that threads spun in it. Only threads are counted that
-/// spun for at least the part `least` of the time of their looks and their own time in the block. After each look a thread yields
-/// its processor, which takes `yielding` nanoseconds.
+/// spun for at least the part `least` of the time of their looks and their own time in the block. After
+/// each look a thread yields its processor, which takes `yielding` nanoseconds.
 fn spins(
     facts: &Facts<'_, '_>,
     looks: &[Entry],
@@ -195,62 +124,29 @@ fn spins(
 ) -> BTreeMap<usize, Spin> {
     let nodes = &facts.tree.nodes;
     let mut spins: BTreeMap<usize, Spin> = BTreeMap::new();
-    let mut own: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-    let is_look = |region| looks.iter().any(|entry| entry.region == region);
-    for node in nodes.iter().filter(|node| is_look(node.region)) {
-        let Some(parent) = node.parent else { continue };
-        let block = &nodes[parent];
-        for row in node.rows() {
-            let looks = Looks::of(node.kind, row.row);
-            if looks.count < MANY {
-                continue;
-            }
-            let thread = row.row.thread;
-            let own = own
-                .entry((parent, thread))
-                .or_insert_with(|| own_time(block, thread));
-            *own = own.saturating_sub(looks.held_ns);
-            let measuring_ps = facts.profile.run.measuring_ps(row.row, node.kind);
-            let yielded = (looks.count as f64 * yielding) as u64;
-            let between = time_between(&looks, measuring_ps).max(yielded).min(*own);
-            if ((looks.ns + between) as f64) < least * (looks.ns + *own) as f64 {
-                continue;
-            }
-            let spin = spins.entry(block.region).or_default();
-            spin.looks += looks.count;
-            if !spin.regions.contains(&node.region) {
-                spin.regions.push(node.region);
-            }
-            if *own as f64 > TIGHT * looks.count as f64 {
-                continue;
-            }
-            *own -= between;
-            *spin.spun.entry(thread).or_default() += looks.ns + between;
-            let lost = looks.unknown_ns + between;
-            let likely = facts.walls.weight(node.scope, thread) * lost as f64;
-            spin.amount += Amount {
-                lost,
-                likely,
-                upper: likely,
-            };
+    let is_look = |node: &TreeNode<'_>| looks.iter().any(|entry| entry.region == node.region);
+    for polled in polling(facts.profile, facts.tree, is_look, least, yielding) {
+        let node = &nodes[polled.node];
+        let spin = spins.entry(nodes[polled.block].region).or_default();
+        spin.looks += polled.looks.count;
+        if !spin.regions.contains(&node.region) {
+            spin.regions.push(node.region);
         }
+        let Some(between) = polled.between_ns else {
+            continue;
+        };
+        let thread = polled.thread;
+        *spin.spun.entry(thread).or_default() += polled.looks.ns + between;
+        let lost = polled.looks.unknown_ns + between;
+        let likely = facts.walls.weight(node.scope, thread) * lost as f64;
+        spin.amount += Amount {
+            lost,
+            likely,
+            upper: likely,
+        };
     }
     spins.retain(|_, spin| spin.looks >= MANY);
     spins
-}
-
-/// How long a thread spun between its looks, in nanoseconds.
-fn time_between(looks: &Looks, measuring_ps: u128) -> u64 {
-    let probes = (measuring_ps as f64 / 1000.0 * looks.outside) as u64;
-    let least = (looks.count as f64 * looks.least) as u64;
-    probes.max(least.saturating_sub(looks.ns))
-}
-
-/// The time of a thread in a block outside the constructs that it entered there.
-fn own_time(block: &TreeNode<'_>, thread: usize) -> u64 {
-    let mut rows = block.executors().filter(|row| row.row.thread == thread);
-    rows.next()
-        .map_or(0, |row| Quantity::BodyTime.exclusive(&row))
 }
 
 /// Takes the `atomic` constructs in the same block that were executed about as often.

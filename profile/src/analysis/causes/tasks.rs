@@ -27,6 +27,17 @@ fn larger_tasks(region: &Region) -> &'static str {
     }
 }
 
+/// How a taskloop makes more tasks.
+fn more_tasks(region: &Region) -> &'static str {
+    if mentions(region, "grainsize") {
+        "Give the loop a smaller grainsize, so that there are several tasks for each thread."
+    } else if mentions(region, "num_tasks") {
+        "Have the loop make more tasks (num_tasks), so that there are several for each thread."
+    } else {
+        "It has too few iterations: collapse its nest, or make tasks of an inner loop."
+    }
+}
+
 /// One cause for all constructs whose tasks are too small.
 pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let small: Vec<_> = facts.grains.iter().filter(|it| it.is_too_small()).collect();
@@ -85,7 +96,8 @@ const KEEPS: f64 = 0.9;
 const HANDED_OUT: u64 = 64;
 
 /// One cause for each taskloop of which the thread that comes to it executes all tasks, while the
-/// others wait for it at the end of a `single`. GCC's runtime executes tasks at once that are too many.
+/// others wait for it at the end of a `single`. There are fewer tasks than threads; or they are so many
+/// that GCC's runtime executes them at once.
 pub(super) fn kept(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let regions = facts.profile.regions.iter().enumerate();
     regions
@@ -99,13 +111,15 @@ pub(super) fn kept(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
 
 /// The tasks of a taskloop.
 struct Kept {
-    /// How many were executed.
+    /// How often the taskloop was executed.
+    loops: u64,
+    /// How many tasks were executed.
     tasks: u64,
     /// How many of them the thread executed that came to the taskloop.
     kept: u64,
 }
 
-/// The tasks of a taskloop if they are too many to be handed out and its thread keeps them.
+/// The tasks of a taskloop if its thread keeps them.
 fn tasks_kept(facts: &Facts<'_, '_>, taskloop: usize) -> Option<Kept> {
     let nodes = &facts.tree.nodes;
     let region = &facts.profile.regions[taskloop];
@@ -121,16 +135,32 @@ fn tasks_kept(facts: &Facts<'_, '_>, taskloop: usize) -> Option<Kept> {
     let kept: u64 = nodes.iter().filter(its).filter(is_inside).map(times).sum();
     let loops = nodes.iter().filter(|node| node.region == taskloop);
     let loops: u64 = loops.map(times).sum();
-    let handed_out = HANDED_OUT * facts.overheads.threads * loops;
-    let is_kept = loops > 0 && tasks > handed_out && kept as f64 >= KEEPS * tasks as f64;
-    is_kept.then_some(Kept { tasks, kept })
+    let kept = Kept { loops, tasks, kept };
+    let threads = facts.overheads.threads;
+    (kept.are_kept() && (kept.are_few(threads) || kept.are_many(threads))).then_some(kept)
+}
+
+impl Kept {
+    fn are_kept(&self) -> bool {
+        self.tasks > 0 && self.kept as f64 >= KEEPS * self.tasks as f64
+    }
+
+    /// There is not a task for each thread.
+    fn are_few(&self, threads: u64) -> bool {
+        self.tasks < self.loops * threads
+    }
+
+    /// They are too many to be handed out.
+    fn are_many(&self, threads: u64) -> bool {
+        self.tasks > HANDED_OUT * threads * self.loops
+    }
 }
 
 fn cause_of_kept(
     facts: &Facts<'_, '_>,
     ledger: &mut Ledger,
     taskloop: usize,
-    Kept { tasks, kept }: Kept,
+    its: Kept,
 ) -> Option<Cause> {
     let is_wait_for_it = |entry: &Entry| {
         entry.is_wait()
@@ -142,19 +172,40 @@ fn cause_of_kept(
         return None;
     }
     let taken = ledger.take(|entry| entry.region == taskloop || is_wait_for_it(entry));
-    let all = match kept == tasks {
-        true => "all",
-        false => "nearly all",
+    let region = &facts.profile.regions[taskloop];
+    let (kind, what, remedy) = match its.are_few(facts.overheads.threads) {
+        true => (Kind::TooFewTasks, its.few(), more_tasks(region)),
+        false => (Kind::SmallTasks, its.many(), larger_tasks(region)),
     };
-    let what = format!(
-        "the thread that came to it executed {all} of {} itself, while others waited: the runtime does so \
-         where there are very many",
-        count(tasks, "task"),
-    );
     let place = place(facts, taskloop, std::iter::once(taskloop), &taken);
-    let cause = facts.cause(Kind::SmallTasks, place, &taken);
-    let cause = cause.showing(&[("tasks", tasks), ("kept", kept)]);
-    Some(cause.saying(what, larger_tasks(&facts.profile.regions[taskloop])))
+    let cause = facts.cause(kind, place, &taken);
+    let evidence = [("tasks", its.tasks), ("kept", its.kept)];
+    Some(cause.showing(&evidence).saying(what, remedy))
+}
+
+impl Kept {
+    fn few(&self) -> String {
+        let each_time = match self.loops {
+            1 => "",
+            _ => " each time",
+        };
+        format!(
+            "it made only {}{each_time}, which the thread that came to it executed itself, while others waited",
+            count(self.tasks.div_ceil(self.loops), "task"),
+        )
+    }
+
+    fn many(&self) -> String {
+        let all = match self.kept == self.tasks {
+            true => "all",
+            false => "nearly all",
+        };
+        format!(
+            "the thread that came to it executed {all} of {} itself, while others waited: the runtime \
+             does so where there are very many",
+            count(self.tasks, "task"),
+        )
+    }
 }
 
 /// The place of a cause: the tasks of a construct, with the regions that create them and those of the

@@ -15,6 +15,7 @@ use crate::columns::{Quantity, occupied};
 use crate::model::Region;
 use crate::overheads::Category;
 use crate::region_kind::{PseudoRegion, RegionKind};
+use crate::schedule::Schedule;
 
 /// Constructs in which one thread waits for the tasks that it created.
 const WAITS_FOR_TASKS: &[RegionKind] = &[RegionKind::Taskwait, RegionKind::Taskloop];
@@ -284,8 +285,14 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     let spread = facts.table(entry.region).and_then(shape::of);
     let of_loop = loop_facts(region, facts.table(entry.region));
     if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
-        let what = uneven(facts, &spread, is_loop);
+        let schedule = Schedule::of(of_loop.schedule.unwrap_or_default());
+        let is_handed_out = is_loop && schedule.hands_out_at_run_time();
+        let what = match (spread.shape, is_handed_out) {
+            (Shape::Turns, true) => LONGEST_IN_TURNS.to_owned(),
+            _ => uneven(facts, &spread, is_loop),
+        };
         let remedy = match (spread.shape, is_loop) {
+            (Shape::Turns, _) if is_handed_out => for_loop(of_loop),
             (Shape::Turns, _) if region.kind == RegionKind::Loop => LOOP_TURNS,
             (Shape::Turns, _) => TURNS,
             (Shape::Late, _) => LATE,
@@ -368,7 +375,11 @@ const LATE: &str = "See what it does before: share that out, let tasks do it, or
 const TURNS: &str = "No thread is late again and again: see whether iterations differ from one \
                      execution to the next, and whether other programs used the processors.";
 
-/// The same, for a loop whose end has a barrier of its own.
+/// For a loop that hands out its iterations at run time. A thread that comes late gets fewer of them.
+const LONGEST_IN_TURNS: &str =
+    "threads took turns in being late: the one that got the longest of the last iterations";
+
+/// For threads that are late in turns at a loop whose end has a barrier of its own.
 const LOOP_TURNS: &str = "No thread is late again and again: add nowait if nothing that follows needs \
                           what other threads did in the loop, so that an early thread goes on; or \
                           hand out its iterations at run time, as with schedule(dynamic,CHUNK).";

@@ -1,0 +1,171 @@
+//! Threads that poll: loops around a `flush`, an `atomic read` or a test of a lock. Each look (one pass
+//! of the loop) is short; the wait is the sum of all looks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tree::{Tree, TreeNode};
+use crate::columns::Quantity;
+use crate::descriptor::is_read;
+use crate::model::{Profile, Region, Row};
+use crate::region_kind::RegionKind;
+
+/// From this number of looks of one thread on, it is a polling loop.
+pub(super) const MANY: u64 = 1000;
+/// A thread may do nothing but look if it has at most this time for each look, in nanoseconds.
+pub(super) const TIGHT: f64 = 2000.0;
+/// The least time that a look with a `flush` takes, in nanoseconds: a fence takes about 20 cycles.
+const FENCE: f64 = 6.0;
+/// The least time that a look with an `atomic read` takes, in nanoseconds: the read, a comparison
+/// and a probe that only counts take about 3 cycles.
+const READ: f64 = 1.0;
+
+/// The part of the cost of measuring a test of a lock that falls outside the test's own time.
+/// Measured with two threads that test a lock in a loop: 14.6 of 21.5 ns.
+const OUTSIDE: f64 = 0.68;
+
+/// An `atomic read` alone, or a test of a lock, is a wait only if the looks take at least this
+/// part of a thread's time in the block. Ordinary work may also read a shared value in each
+/// iteration, or go on with something else while a lock is set.
+pub(super) const MOSTLY_LOOKS: f64 = 0.3;
+
+/// A thread that polls in a block.
+pub(super) struct Polled {
+    /// Of the construct, and of the block around it.
+    pub(super) node: usize,
+    pub(super) block: usize,
+    pub(super) thread: usize,
+    pub(super) looks: Looks,
+    /// How long the thread spun between its looks, in nanoseconds. None if it may have worked there.
+    pub(super) between_ns: Option<u64>,
+}
+
+/// The threads that poll, by construct. `least` and `yielding` are those of [`spins`].
+pub(super) fn polling<'a>(
+    profile: &'a Profile,
+    tree: &'a Tree<'a>,
+    is_look: impl Fn(&TreeNode<'a>) -> bool,
+    least: f64,
+    yielding: f64,
+) -> Vec<Polled> {
+    let nodes = &tree.nodes;
+    let mut polled = Vec::new();
+    let mut own: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+    for (index, node) in nodes.iter().enumerate().filter(|(_, node)| is_look(node)) {
+        let Some(parent) = node.parent else { continue };
+        let block = &nodes[parent];
+        for row in node.rows() {
+            let looks = Looks::of(node.kind, row.row);
+            if looks.count < MANY {
+                continue;
+            }
+            let thread = row.row.thread;
+            let own = own
+                .entry((parent, thread))
+                .or_insert_with(|| own_time(block, thread));
+            *own = own.saturating_sub(looks.held_ns);
+            let measuring_ps = profile.run.measuring_ps(row.row, node.kind);
+            let yielded = (looks.count as f64 * yielding) as u64;
+            let between = time_between(&looks, measuring_ps).max(yielded).min(*own);
+            if ((looks.ns + between) as f64) < least * (looks.ns + *own) as f64 {
+                continue;
+            }
+            let is_tight = *own as f64 <= TIGHT * looks.count as f64;
+            if is_tight {
+                *own -= between;
+            }
+            polled.push(Polled {
+                node: index,
+                block: parent,
+                thread,
+                looks,
+                between_ns: is_tight.then_some(between),
+            });
+        }
+    }
+    polled
+}
+
+/// The nodes and threads whose looks take most of the time of their block. What is measured in them
+/// makes a thread look less often, and takes no time of the run.
+pub(super) fn polling_threads(profile: &Profile, tree: &Tree<'_>) -> BTreeSet<(usize, usize)> {
+    let is_look = |node: &TreeNode<'_>| {
+        node.kind == RegionKind::Flush || reads_atomically(&profile.regions[node.region])
+    };
+    let polled = polling(profile, tree, is_look, MOSTLY_LOOKS, 0.0);
+    let tight = polled.iter().filter(|of| of.between_ns.is_some());
+    tight.map(|of| (of.node, of.thread)).collect()
+}
+
+/// How long a thread spun between its looks, in nanoseconds.
+fn time_between(looks: &Looks, measuring_ps: u128) -> u64 {
+    if looks.interval_ps > 0 {
+        let all = u128::from(looks.count) * u128::from(looks.interval_ps) / 1000;
+        let all = u64::try_from(all).unwrap_or(u64::MAX);
+        return all.saturating_sub(looks.ns);
+    }
+    let probes = (measuring_ps as f64 / 1000.0 * looks.outside) as u64;
+    let least = (looks.count as f64 * looks.least) as u64;
+    probes.max(least.saturating_sub(looks.ns))
+}
+
+/// The time of a thread in a block outside the constructs that it entered there.
+fn own_time(block: &TreeNode<'_>, thread: usize) -> u64 {
+    let mut rows = block.executors().filter(|row| row.row.thread == thread);
+    rows.next()
+        .map_or(0, |row| Quantity::BodyTime.exclusive(&row))
+}
+
+/// The looks of a thread at a construct.
+pub(super) struct Looks {
+    pub(super) count: u64,
+    /// The time in the looks, in nanoseconds.
+    pub(super) ns: u64,
+    /// The part of that time that the ledger does not know as lost, in nanoseconds.
+    pub(super) unknown_ns: u64,
+    /// The time in which the thread held the lock that it looks at, in nanoseconds.
+    pub(super) held_ns: u64,
+    /// The least time that a look takes, in nanoseconds.
+    pub(super) least: f64,
+    /// The part of the cost of measuring that falls outside the time in the looks.
+    pub(super) outside: f64,
+    /// The time from one look to the next where the thread does nothing else, in picoseconds; 0 if it
+    /// is not known.
+    pub(super) interval_ps: u64,
+}
+
+impl Looks {
+    /// Tests of a lock are looks if they fail. The ledger takes the cost of measuring off the time
+    /// in a test. But a thread whose test takes longer only tests less often.
+    fn of(kind: RegionKind, row: &Row) -> Self {
+        match kind {
+            RegionKind::Lock => Self {
+                count: row.enter().count.saturating_sub(row.body.count),
+                ns: row.enter().ns,
+                unknown_ns: row.enter().ns,
+                held_ns: row.body.ns,
+                least: FENCE,
+                outside: OUTSIDE,
+                interval_ps: 0,
+            },
+            _ => Self {
+                count: row.main.count,
+                ns: row.main.ns,
+                unknown_ns: 0,
+                held_ns: 0,
+                least: if kind == RegionKind::Flush {
+                    FENCE
+                } else {
+                    READ
+                },
+                outside: 1.0,
+                interval_ps: row.estimate().map_or(0, |estimate| estimate.interval_ps),
+            },
+        }
+    }
+}
+
+/// Whether a region is an `atomic` construct that only reads.
+pub(super) fn reads_atomically(region: &Region) -> bool {
+    let directive = region.directive.as_deref().unwrap_or_default();
+    region.kind == RegionKind::Atomic && is_read(directive)
+}

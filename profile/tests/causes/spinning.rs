@@ -1,0 +1,84 @@
+//! Threads that poll.
+
+use super::*;
+
+#[test]
+fn a_flush_in_a_loop_is_a_wait_for_another_thread() {
+    let looks = |count| {
+        let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, 1)])];
+        found(&team(&[Kind::Flush], nodes))
+    };
+    assert_eq!(looks(10_000_000_000), [(CauseKind::Spinning, Some(1), 30)]);
+    assert_eq!(looks(100_000_000), []);
+}
+
+#[test]
+fn an_atomic_read_in_a_loop_of_nothing_else_is_one_as_well() {
+    let reads = |count, seconds, directive: &str| {
+        let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, seconds)])];
+        let mut profile = team(&[Kind::Atomic], nodes);
+        profile.regions[1].directive = Some(directive.to_owned());
+        found(&profile)
+    };
+    let spinning = [(CauseKind::Spinning, Some(1), 30)];
+    assert_eq!(reads(60_000_000_000, 1, "omp atomic read"), spinning);
+    assert_eq!(
+        reads(60_000_000_000, 1, "OMP ATOMIC SEQ_CST, READ"),
+        spinning
+    );
+    assert_eq!(reads(60_000_000_000, 1, "omp atomic update"), []);
+    // 8 ns between two reads are more than a look takes.
+    assert_eq!(reads(10_000_000_000, 1, "omp atomic read"), []);
+    // Reads with a fence, which take 17 ns each, in nearly half of the thread's time.
+    let with_fence = reads(2_000_000_000, 34, "omp atomic read acquire");
+    assert_eq!(with_fence[0].0, CauseKind::Spinning);
+    let seldom = reads(1_000_000_000, 17, "omp atomic read acquire");
+    assert!(seldom.iter().all(|(kind, ..)| *kind != CauseKind::Spinning));
+}
+
+/// A thread that yields between two reads spends system time, which nothing else explains.
+#[test]
+fn an_atomic_read_between_which_a_thread_yields_is_one_as_well() {
+    let reads = |count: u64, system: u64| {
+        let nodes = vec![node(Some(0), 1, Body, vec![times(2, Main, count, 1)])];
+        let mut profile = team(&[Kind::Atomic], nodes);
+        profile.regions[1].directive = Some("omp atomic read".to_owned());
+        profile.run.system_ns = system * SECOND;
+        let found = found(&profile);
+        found.first().map(|(kind, ..)| *kind)
+    };
+    assert_eq!(reads(100_000_000, 60), Some(CauseKind::Spinning));
+    assert_eq!(reads(100_000_000, 10), None);
+    // A call of the system takes longer than a look: something else is done between two reads.
+    assert_eq!(reads(10_000_000, 60), None);
+}
+
+/// What is measured in a look makes a thread look less often, so it costs nothing.
+#[test]
+fn looks_take_the_time_from_one_to_the_next_and_cost_no_time_of_the_run() {
+    let with = |interval_ps, directive: &str| {
+        let of_thread = times(2, Main, 10_000_000_000, 1).with_estimate(Some(Estimate {
+            timed: 1_000_000,
+            interval_ps,
+            ..Estimate::default()
+        }));
+        let mut profile = team(
+            &[Kind::Atomic],
+            vec![node(Some(0), 1, Body, vec![of_thread])],
+        );
+        profile.regions[1].directive = Some(directive.to_owned());
+        profile.run.pair_cost_ps = 40_000;
+        profile.run.passed_pair_cost_ps = 2_000;
+        profile
+    };
+    let cost = |profile: &Profile| Report::new(profile).dilation.unwrap().cost.ns / SECOND;
+    // Two threads, of which one polls.
+    let polls = with(4_000, "omp atomic read");
+    assert_eq!(found(&polls), [(CauseKind::Spinning, Some(1), 20)]);
+    assert_eq!(cost(&polls), 0);
+    // The thread works most of the time.
+    let works = with(500, "omp atomic read");
+    assert!(found(&works).iter().all(|it| it.0 != CauseKind::Spinning));
+    assert_eq!(cost(&works), 20);
+    assert_eq!(cost(&with(4_000, "omp atomic update")), 20);
+}
