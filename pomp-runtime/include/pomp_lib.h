@@ -44,8 +44,8 @@ struct romp_region {
 };
 
 /* The instance that a thread is executing and only counts: its construct, or 0 if there is none, and
- * the phase of the instance: 1 behind the enter event, 2 behind begin, 4 behind end. A construct
- * without these events (master) has the phase 0. */
+ * the phase of the instance: 1 behind the enter event, 2 behind begin. A construct without these
+ * events (master) has the phase 0. */
 struct romp_passed {
   unsigned long region;
   unsigned char phase;
@@ -56,9 +56,10 @@ struct romp_passed {
  * calling the library.
  *
  * If other constructs may begin in an instance (critical, ordered, master), the thread then sets
- * `passed->phase`, and `passed->region` to `region`. At each later event of the instance it looks
- * whether `passed->region` is still `region`, and `*mark` still `seen`. If so, it sets the next phase;
- * at the end, it sets `passed->region` to 0. If not, it reports the event and the ones behind it.
+ * `passed->phase`, and `passed->region` to `region`. At begin, it looks whether `*mark` is still `seen`.
+ * If so, it sets the next phase; if not, it reports the event. It does not report end. At exit, it looks
+ * whether `passed->region` is still `region`, and `*mark` still `seen`. If so, it sets
+ * `passed->region` to 0; if not, it reports the event.
  *
  * The library changes all fields, also from other threads, so all accesses are atomic, in relaxed
  * order. It never frees the records. */

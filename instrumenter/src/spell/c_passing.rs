@@ -6,12 +6,15 @@
 //! here and now, and counts the instance. If it is not valid, the program calls the library.
 //!
 //! Other constructs may begin in a `critical`, and the library has to know where. So the program also
-//! notes which instance it is in, and in which phase. Before it goes on with the instance it checks
-//! that the note still stands: the library takes it away when something else happens. The fields of
-//! the records are in `pomp_lib.h`.
+//! notes which instance it is in, and in which phase. At the instance's end it checks that the note still
+//! stands: the library takes it away when something else happens. Where the thread has what it waited
+//! for, it only checks that the wait was short. Others wait for it from then on, so it does nothing
+//! before it gives that back. The fields of the records are in `pomp_lib.h`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+use profile::region_kind::PseudoRegion;
 
 use crate::openmp::events::{Passage, PassageStep};
 
@@ -77,8 +80,9 @@ impl<'a> Passing<'a> {
         let unique = self.unique;
         let number = self.numbers.get(&region).filter(|_| passage.has_inside)?;
         Some(match passage.step {
+            PassageStep::GoesOn(PseudoRegion::Exit) => return None,
             PassageStep::GoesOn(phase) | PassageStep::Begins(phase) => {
-                format!("romp_reports_{unique}({number}, {})", phase as u8)
+                format!("romp_goes_on_{unique}({number}, {})", phase as u8)
             }
             PassageStep::Ends => format!("romp_ends_{unique}({number})"),
         })
@@ -98,7 +102,7 @@ impl<'a> Passing<'a> {
             let _ = write!(
                 text,
                 "{INLINE} int romp_enters_{unique}(int, unsigned char);\n\
-                 {INLINE} int romp_reports_{unique}(int, unsigned char);\n\
+                 {INLINE} int romp_goes_on_{unique}(int, unsigned char);\n\
                  {INLINE} int romp_ends_{unique}(int);\n"
             );
         }
@@ -148,20 +152,20 @@ impl<'a> Passing<'a> {
         };
         let (begin, end) = (set_region("romp_record->romp_region"), set_region("0ul"));
         // There is no record if nothing is measured.
-        let check = "if (!romp_record) return 0; \
-                     if (__atomic_load_n(&romp_record->romp_passed->romp_region, 0) \
-                     != romp_record->romp_region \
-                     || __atomic_load_n(&romp_record->romp_seen, 0) \
-                     != __atomic_load_n(romp_record->romp_mark, 0)) return 1;";
+        let is_measured = "if (!romp_record) return 0;";
+        let is_long = "__atomic_load_n(&romp_record->romp_seen, 0) \
+                       != __atomic_load_n(romp_record->romp_mark, 0)";
+        let is_changed = "__atomic_load_n(&romp_record->romp_passed->romp_region, 0) \
+                          != romp_record->romp_region";
         let _ = write!(
             text,
             "{INLINE} int romp_enters_{unique}(int romp_number, unsigned char romp_phase) {{ \
              {record} if (!romp_passes_{unique}(romp_number)) return 0; \
              {set_phase} {begin} return 1; }}\n\
-             {INLINE} int romp_reports_{unique}(int romp_number, unsigned char romp_phase) {{ \
-             {record} {check} {set_phase} return 0; }}\n\
+             {INLINE} int romp_goes_on_{unique}(int romp_number, unsigned char romp_phase) {{ \
+             {record} {is_measured} if ({is_long}) return 1; {set_phase} return 0; }}\n\
              {INLINE} int romp_ends_{unique}(int romp_number) {{ \
-             {record} {check} {end} return 0; }}\n"
+             {record} {is_measured} if ({is_changed} || {is_long}) return 1; {end} return 0; }}\n"
         );
     }
 }

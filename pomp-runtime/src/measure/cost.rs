@@ -326,12 +326,9 @@ fn ticks_of_passed(
 /// The same, of an instance in which the program notes its phase.
 fn ticks_of_noted() -> Option<u64> {
     ticks_of_passed(
+        |_, _, record| record.enters(PseudoRegion::Enter) && record.goes_on(PseudoRegion::Body),
         |_, _, record| {
-            record.enters(PseudoRegion::Enter) && !record.reports(Some(PseudoRegion::Body))
-        },
-        |_, _, record| {
-            record.reports(Some(PseudoRegion::Exit));
-            record.reports(None);
+            record.ends();
         },
     )
 }

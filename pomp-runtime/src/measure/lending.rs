@@ -129,20 +129,20 @@ impl Passing {
         counts
     }
 
-    /// Goes on with such an instance, or ends it, as the program does. Whether the event has to be
-    /// reported.
+    /// Goes on with such an instance, as the program does. False if the event has to be reported.
     #[inline(always)]
-    pub(super) fn reports(&self, phase: Option<PseudoRegion>) -> bool {
+    pub(super) fn goes_on(&self, phase: PseudoRegion) -> bool {
+        let passed = self.passed.get().filter(|_| self.is_valid());
+        passed.inspect(|passed| passed.set_phase(phase)).is_some()
+    }
+
+    /// Ends such an instance, as the program does. False if the event has to be reported.
+    #[inline(always)]
+    pub(super) fn ends(&self) -> bool {
         let passed = self.passed.get();
         let is_in = |passed: &&Passed| self.region.get().is_some_and(|own| passed.region.is(own));
-        let Some(passed) = passed.filter(|passed| is_in(passed) && self.is_valid()) else {
-            return true;
-        };
-        match phase {
-            Some(phase) => passed.set_phase(phase),
-            None => passed.end(),
-        }
-        false
+        let passed = passed.filter(|passed| is_in(passed) && self.is_valid());
+        passed.inspect(|passed| passed.end()).is_some()
     }
 
     /// How many instances the program has passed over.
