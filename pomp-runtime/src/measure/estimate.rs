@@ -104,9 +104,18 @@ impl Sample {
             false => 0.0,
         };
         mean[main] = mean[main].max(least);
-        if let Some(ticks) = self.updates.in_passing(node) {
-            let most = self.updates.interval_of_one().min(mean[main]);
-            mean[main] = ticks.max(least).min(most);
+        match (self.sequence.in_passing(node), kind) {
+            // While its thread reads the clock, others leave the lock to it.
+            (Some(ticks), Some(RegionKind::Critical)) => {
+                let more = (ticks - mean[main]).max(0.0);
+                mean[main] += more;
+                mean[PseudoRegion::Enter as usize] += more;
+            }
+            (Some(ticks), _) => {
+                let most = self.sequence.interval_of_one().min(mean[main]);
+                mean[main] = ticks.max(least).min(most);
+            }
+            (None, _) => {}
         }
         // A thread that polls goes on to other work between two intervals.
         let interval = self.least_interval();

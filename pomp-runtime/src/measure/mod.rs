@@ -16,7 +16,6 @@ pub(crate) mod allocator;
 pub(crate) mod annotations;
 mod arrival;
 pub(crate) mod attention;
-pub(crate) mod between_updates;
 pub(crate) mod calls;
 pub(crate) mod cancellation;
 pub(crate) mod chunk_requests;
@@ -99,6 +98,7 @@ mod trace_pages;
 pub(crate) mod trace_stream;
 mod unsplit_barrier;
 pub(crate) mod untimed;
+pub(crate) mod work_between;
 
 #[cfg(test)]
 mod tests;

@@ -28,19 +28,19 @@ const PRECISION: u64 = 1024;
 /// something else meanwhile.
 const LONG: u64 = 8;
 
-/// What is known of the updates of a node that were passed over, and of the work between updates.
+/// What is known of the instances of a node that were passed over, and of the work between instances.
 #[derive(Debug, Default)]
-pub(super) struct Updates {
-    /// The intervals between timed updates in which others were passed over, and the number of
+pub(super) struct Sequence {
+    /// The intervals between timed instances in which others were passed over, and the number of
     /// those.
     pub(super) intervals: Span,
     pub(super) passed: SharedU64,
-    /// The work between two updates, where it was timed.
+    /// The work between two instances, where it was timed.
     pub(super) work: Span,
 }
 
-impl Updates {
-    /// So many updates were passed over within an interval in ticks.
+impl Sequence {
+    /// So many instances were passed over within an interval in ticks.
     pub(super) fn add_interval(&self, passed: u64, ticks: u64) {
         const FIRST: u64 = 16;
         let most = match self.intervals.count.get() {
@@ -51,13 +51,13 @@ impl Updates {
         self.passed.add(passed);
     }
 
-    /// The work between two updates took so many ticks.
+    /// The work between two instances took so many ticks.
     pub(super) fn add_work(&self, ticks: u64) {
         let most = LONG as f64 * self.interval_of_one();
         self.work.add(ticks.min(most as u64));
     }
 
-    /// The ticks from one update to the next, where they are passed over.
+    /// The ticks from one instance to the next, where they are passed over.
     pub(super) fn interval_of_one(&self) -> f64 {
         self.intervals.ticks.get() as f64 / self.passed.get().max(1) as f64
     }
@@ -73,8 +73,8 @@ pub(crate) struct Sample {
     /// can have taken, summed over the intervals between timed instances.
     pub(super) last: SharedU64,
     pub(super) between: SharedU64,
-    /// Of atomic updates.
-    pub(super) updates: Updates,
+    /// Of atomic updates and critical sections.
+    pub(super) sequence: Sequence,
     /// The least mean interval of instances that were passed over, in 1024ths of a tick; 0 if it is
     /// not known.
     least_interval: SharedU64,

@@ -15,16 +15,16 @@ use crate::measure::records::waits::{NodeWaits, SEVERAL};
 /// constructs that share an entry are both timed more often than they need be.
 const ENTRIES: usize = 256;
 
-/// The work between two updates of a thread that is being timed.
+/// The work between two instances of a thread that is being timed.
 #[derive(Debug)]
-pub(super) struct BetweenUpdates {
+pub(super) struct WorkBetween {
     /// The node of the update behind which it is timed.
     pub(super) node: SharedRef<Node>,
     /// When it began, in ticks; 0 if it has not begun.
     pub(super) begin: SharedU64,
 }
 
-impl BetweenUpdates {
+impl WorkBetween {
     const fn new() -> Self {
         Self {
             node: SharedRef::none(),
@@ -46,7 +46,7 @@ pub(crate) struct Sampler {
     pub(super) used: SharedU64,
     /// How many teams the thread forked whose members may be passed over.
     pub(super) teams: SharedU64,
-    pub(super) between_updates: BetweenUpdates,
+    pub(super) work_between: WorkBetween,
     lending: Lending,
     entries: [Entry; ENTRIES],
 }
@@ -148,7 +148,7 @@ impl Sampler {
             random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
             used: SharedU64::new(0),
             teams: SharedU64::new(0),
-            between_updates: BetweenUpdates::new(),
+            work_between: WorkBetween::new(),
             lending: Lending::new(),
             entries: [const { Entry::new() }; ENTRIES],
         }

@@ -256,8 +256,8 @@ impl Thread {
             let interval = start.saturating_sub(before);
             sample.add_interval(node, weight - 1, interval);
             let timing = self.cost_of_pair();
-            let updates = interval.saturating_sub(timing);
-            sample.updates.add_interval(weight - 1, updates);
+            let without_timing = interval.saturating_sub(timing);
+            sample.sequence.add_interval(weight - 1, without_timing);
             sample.note_interval(weight - 1, interval, timing);
         }
         let decides_itself = node.region().is_some_and(Region::may_be_passed_over);

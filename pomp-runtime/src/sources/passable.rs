@@ -84,7 +84,7 @@ unsafe fn begin_momentary(
 #[inline(always)]
 fn begin_update(region: &'static Region) {
     if let Some(thread) = thread::current() {
-        thread.end_work_between_updates(region, now_in_order);
+        thread.end_work_between(region, now_in_order);
     }
 }
 

@@ -125,42 +125,67 @@ fn an_update_of_one_variable_takes_the_time_of_a_contended_one() {
     assert!(any.ns <= MANY as u64 * 2, "{any:?}");
 }
 
+/// Reports `all` instances. One that is passed over takes `passed` ticks and what that costs, and one
+/// that is timed takes `timed` ticks. Returns the row.
+fn in_sequence(of: &'static Region, events: &[Event], [all, passed, timed]: [u64; 3]) -> Row {
+    const WORK: u64 = 60;
+    let t = sampled_thread();
+    let passing = ticks_of_passing(false).round() as u64;
+    let mut at = 10;
+    for _ in 0..all {
+        if t.knows_place_for(|| Some(of)) && t.passes_over(events[0], || Some(of)) {
+            for event in &events[1..] {
+                t.passes_over(*event, || Some(of));
+            }
+            at += passed + passing;
+        } else {
+            t.end_work_between(of, || at + ticks_of_empty_instance());
+            let last = events.len() as u64 - 1;
+            for (number, event) in (0..).zip(events) {
+                t.enter(|t| t.on(*event, of, at + timed * number / last));
+            }
+            at += timed + sampling::cost_of_pair();
+            t.begin_work_between(|| at);
+        }
+        at += WORK;
+    }
+    row(&profile_at(at, &[t], &[of]), &of.descriptor.region_type)
+}
+
 /// Two reads of the clock keep the variable from other threads, or make the thread wait that would
 /// go on. So the time of timed updates says little.
 #[test]
 fn the_time_of_updates_that_are_passed_over_is_what_the_work_between_them_leaves() {
-    const WORK: u64 = 60;
-    const PASSED: u64 = 15;
-    const TIMED: u64 = 300;
     // Few are timed if an event takes long on the machine, and of those every fourth tells the work.
     const ALL: u64 = 10 * MANY as u64;
-    let t = sampled_thread();
     let atomic = region("atomic", 1);
-    let passing = ticks_of_passing(false).round() as u64;
-    let mut at = 10;
-    for _ in 0..ALL {
-        let is_passed =
-            t.knows_place_for(|| Some(atomic)) && t.passes_over(AtomicEnter, || Some(atomic));
-        if is_passed {
-            t.passes_over(AtomicExit, || Some(atomic));
-            at += PASSED + passing;
-        } else {
-            t.end_work_between_updates(atomic, || at + ticks_of_empty_instance());
-            t.enter(|t| t.on(AtomicEnter, atomic, at));
-            at += TIMED;
-            t.enter(|t| t.on(AtomicExit, atomic, at));
-            at += sampling::cost_of_pair();
-            t.begin_work_between_updates(|| at);
-        }
-        at += WORK;
-    }
-    let profile = profile_at(at, &[t], &[atomic]);
-    let row = row(&profile, "atomic");
+    let row = in_sequence(atomic, &[AtomicEnter, AtomicExit], [ALL, 15, 300]);
     assert_eq!(row.main.count, ALL);
     let timed = row.estimate().unwrap().timed;
     assert!(timed < ALL / 4, "{timed}");
-    let each = (row.main.ns - timed * TIMED) as f64 / (ALL - timed) as f64;
-    assert!((each - PASSED as f64).abs() < 5.0, "{each}");
+    let each = (row.main.ns - timed * 300) as f64 / (ALL - timed) as f64;
+    assert!((each - 15.0).abs() < 5.0, "{each}");
+}
+
+/// A thread that reads the clock leaves the lock to the others, and waits less.
+#[test]
+fn so_is_the_time_of_critical_sections_that_are_passed_over() {
+    const ALL: u64 = 10 * MANY as u64;
+    let events = [CriticalEnter, CriticalBegin, CriticalEnd, CriticalExit];
+    let each = |passed| {
+        let row = in_sequence(region("critical", 1), &events, [ALL, passed, 90]);
+        let timed = row.estimate().unwrap().timed;
+        assert!(row.main.count == ALL && timed < ALL / 4, "{row:?}");
+        let parts = [row.main, row.enter(), row.body, row.exit()];
+        parts.map(|part| part.ns as f64 / ALL as f64)
+    };
+    let [main, enter, body, exit] = each(200);
+    assert!((main - 195.0).abs() < 20.0, "{main}");
+    // What is added was spent on waiting.
+    assert!((enter - main + 60.0).abs() < 10.0, "{enter} of {main}");
+    assert!([body, exit].iter().all(|part| (part - 30.0).abs() < 2.0));
+    // Nothing is taken off: the work between two sections is known less well.
+    assert!((each(20)[0] - 90.0).abs() < 10.0);
 }
 
 #[test]

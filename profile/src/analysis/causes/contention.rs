@@ -277,7 +277,7 @@ fn what(
             };
             // Only an entry that is timed by sample tells of a wait for a lock that was free.
             let entering = column_sum(facts, regions, Quantity::EnterTime) / times.max(1);
-            let is_fetched = kind == Kind::Lock
+            let is_fetched = matches!(kind, Kind::Lock | Kind::Critical)
                 && (waited as f64) < SELDOM * timed_of(facts, regions) as f64
                 && entering >= FETCHED_NS;
             let fetched = match is_fetched {

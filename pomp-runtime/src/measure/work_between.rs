@@ -1,0 +1,80 @@
+//! The time of atomic updates and critical sections that are passed over.
+//!
+//! Reads of the clock around such an instance change how long it takes. While its thread reads the
+//! clock, other threads leave the variable or the lock to it. And a processor that waits for a cache
+//! line does other work meanwhile, but not across a read of the clock. So the library does not take
+//! the time of timed instances for that of the others. It knows how long the instances that it passes
+//! over and the work between them took together. Now and then it times two instances in a row, and so
+//! the work between these. What is left, without what passing over an instance takes, is the time of
+//! the instances.
+
+use profile::region_kind::RegionKind;
+
+use super::cost::{ticks_of_empty_instance, ticks_of_passing};
+use super::records::{Node, Region};
+use super::sample::Sequence;
+use super::thread::Thread;
+
+/// One of this many timed instances is followed by work that is timed.
+const EACH: u64 = 4;
+/// So much work has to be timed before its mean is used.
+const ENOUGH: u64 = 64;
+
+impl Thread {
+    /// Decides whether the work behind an instance that was timed is timed as well.
+    pub(super) fn times_work_behind(&'static self, node: &'static Node) -> bool {
+        let times = is_changed_by_timing(node) && self.sampler.one_of(EACH);
+        if times {
+            self.sampler.work_between.node.set(Some(node));
+        }
+        times
+    }
+
+    /// An instance has ended.
+    pub(crate) fn begin_work_between(&'static self, now: impl Fn() -> u64) {
+        let between = &self.sampler.work_between;
+        if between.node.get().is_some() {
+            between.begin.set(now());
+        }
+    }
+
+    /// An instance of a region begins.
+    pub(crate) fn end_work_between(&'static self, region: &'static Region, now: impl Fn() -> u64) {
+        let between = &self.sampler.work_between;
+        let begin = between.begin.get();
+        if begin == 0 {
+            return;
+        }
+        let ticks = now().saturating_sub(begin);
+        let node = between.node.get();
+        between.begin.set(0);
+        between.node.set(None);
+        let same = node.filter(|node| node.region().is_some_and(|it| std::ptr::eq(it, region)));
+        if let Some(sample) = same.and_then(Node::sample) {
+            let work = ticks.saturating_sub(ticks_of_empty_instance());
+            sample.sequence.add_work(work);
+        }
+    }
+}
+
+/// Whether its instances take another time if they are timed.
+fn is_changed_by_timing(node: &Node) -> bool {
+    let kind = node.region().map(|region| region.kind);
+    matches!(kind, Some(RegionKind::Atomic | RegionKind::Critical))
+}
+
+impl Sequence {
+    /// The ticks of an instance of a node that was passed over. None if that is not known.
+    pub(super) fn in_passing(&self, node: &Node) -> Option<f64> {
+        if !is_changed_by_timing(node) || self.work.count.get() < ENOUGH {
+            return None;
+        }
+        let work = self.work.ticks.get() as f64 / self.work.count.get() as f64;
+        let passed = self.passed.get() as f64;
+        // There is one more piece of work in an interval than there are instances.
+        let pieces = passed + self.intervals.count.get() as f64;
+        let whole = self.intervals.ticks.get() as f64;
+        let is_lent = node.region().is_some_and(Region::is_lent);
+        Some((whole - pieces * work) / passed.max(1.0) - ticks_of_passing(is_lent))
+    }
+}
