@@ -14,9 +14,9 @@ use profile::event::{Action, Event};
 use profile::region_kind::PseudoRegion;
 
 use super::calls::totals::Total;
-use super::estimate::NINETY_FIVE;
 use super::records::frame::Role;
 use super::records::{CoarseTimes, Frame, Node, Region};
+use super::sample::NINETY_FIVE;
 use super::shared::leak;
 use super::thread::{self, Thread};
 use super::{attention, clock, coarse_clock, pause, sampling, state};

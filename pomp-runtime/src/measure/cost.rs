@@ -72,10 +72,17 @@ impl Calibrated {
     }
 }
 
-/// What passing over an atomic update adds to its time, in ticks. `is_lent`: the program counts it.
-pub(super) fn ticks_of_passing(is_lent: bool) -> f64 {
-    let cost = if is_lent { &COUNTED } else { &CALLS };
-    cost.ticks() as f64 / PAIRS as f64
+/// What passing over an atomic update or a critical section adds to its time, in ticks. `is_lent`: the
+/// program counts it.
+pub(super) fn ticks_of_passing(is_section: bool, is_lent: bool) -> f64 {
+    let ticks = match (is_section, is_lent) {
+        (false, true) => COUNTED.ticks(),
+        (true, true) => NOTED.ticks(),
+        (false, false) => CALLS.ticks(),
+        // It has two pairs of events.
+        (true, false) => 2 * CALLS.ticks(),
+    };
+    ticks as f64 / PAIRS as f64
 }
 
 /// Instances that were not timed by the clock itself, by what they cost.

@@ -6,13 +6,10 @@ use profile::descriptor::is_read;
 use profile::overheads::within_measured_time;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::sample::{PARTS, Sample};
+use super::sample::{NINETY_FIVE, PARTS, Sample};
 use super::sampling::cost_of_pair;
 use crate::measure::cost::{ticks_of_empty_instance, ticks_of_updates};
 use crate::measure::records::Node;
-
-/// So many standard deviations around a mean hold 95 % of all cases.
-pub(super) const NINETY_FIVE: f64 = 1.96;
 
 /// The possible error of the cost of timing that is left out, as a part of that cost. Timing adds
 /// between four ninths and eight ninths of the cost of a pair of events; two thirds are left out.
@@ -52,8 +49,8 @@ fn is_of_one_variable(node: &Node) -> bool {
 
 /// Whether its instances only read a variable, so that none waits for an update.
 fn only_reads(node: &Node) -> bool {
-    let descriptor = node.region().map(|region| &region.descriptor);
-    let directive = descriptor.and_then(|of| of.directive.as_deref());
+    let atomic = node.region().filter(|it| it.kind == RegionKind::Atomic);
+    let directive = atomic.and_then(|region| region.descriptor.directive.as_deref());
     directive.is_some_and(is_read)
 }
 

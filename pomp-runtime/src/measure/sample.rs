@@ -21,12 +21,15 @@ impl Sum {
     }
 }
 
+/// So many standard deviations around a mean hold 95 % of all cases.
+pub(super) const NINETY_FIVE: f64 = 1.96;
+
 /// The parts of a tick in which a mean interval is kept.
 const PRECISION: u64 = 1024;
 
-/// A time that is more than this many times as long as expected counts as that much: the thread did
-/// something else meanwhile.
-const LONG: u64 = 8;
+/// An interval that is more than this many times as long as usual is left out: the thread did
+/// something else meanwhile, or much more. So is a piece of work of that length.
+const LONG: u64 = 4;
 
 /// What is known of the instances of a node that were passed over, and of the work between instances.
 #[derive(Debug, Default)]
@@ -35,26 +38,47 @@ pub(super) struct Sequence {
     /// those.
     pub(super) intervals: Span,
     pub(super) passed: SharedU64,
+    /// How long intervals usually were of late, in ticks.
+    usual: SharedU64,
     /// The work between two instances, where it was timed.
     pub(super) work: Span,
+    /// The sum of the squares of its ticks.
+    squares: Sum,
 }
 
 impl Sequence {
     /// So many instances were passed over within an interval in ticks.
     pub(super) fn add_interval(&self, passed: u64, ticks: u64) {
-        const FIRST: u64 = 16;
-        let most = match self.intervals.count.get() {
-            ..FIRST => u64::MAX,
-            intervals => LONG * (self.intervals.ticks.get() / intervals),
+        // How many intervals it takes until longer ones are usual.
+        const RECENT: u64 = 16;
+        let usual = match self.usual.get() {
+            0 => ticks,
+            usual => usual,
         };
-        self.intervals.add(ticks.min(most));
-        self.passed.add(passed);
+        let most = LONG * usual;
+        if ticks <= most {
+            self.intervals.add(ticks);
+            self.passed.add(passed);
+        }
+        let next = usual - usual / RECENT + ticks.min(2 * most) / RECENT;
+        self.usual.set(next.max(RECENT));
     }
 
     /// The work between two instances took so many ticks.
     pub(super) fn add_work(&self, ticks: u64) {
-        let most = LONG as f64 * self.interval_of_one();
-        self.work.add(ticks.min(most as u64));
+        if ticks <= LONG * self.usual.get() {
+            self.work.add(ticks);
+            self.squares.add(ticks as f64 * ticks as f64);
+        }
+    }
+
+    /// The ticks of the work between two instances in the mean, and half of the interval that holds
+    /// that mean in 95 % of all cases.
+    pub(super) fn mean_work(&self) -> (f64, f64) {
+        let number = self.work.count.get().max(1) as f64;
+        let mean = self.work.ticks.get() as f64 / number;
+        let variance = (self.squares.get() / number - mean * mean).max(0.0);
+        (mean, NINETY_FIVE * (variance / number).sqrt())
     }
 
     /// The ticks from one instance to the next, where they are passed over.

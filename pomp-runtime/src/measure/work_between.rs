@@ -69,12 +69,18 @@ impl Sequence {
         if !is_changed_by_timing(node) || self.work.count.get() < ENOUGH {
             return None;
         }
-        let work = self.work.ticks.get() as f64 / self.work.count.get() as f64;
+        let is_section = node.region()?.kind == RegionKind::Critical;
+        let (work, error) = self.mean_work();
+        let work = match is_section {
+            // What is left may be more than what timed instances took, so the work must not be too little.
+            true => work + error,
+            false => work,
+        };
         let passed = self.passed.get() as f64;
         // There is one more piece of work in an interval than there are instances.
         let pieces = passed + self.intervals.count.get() as f64;
         let whole = self.intervals.ticks.get() as f64;
-        let is_lent = node.region().is_some_and(Region::is_lent);
-        Some((whole - pieces * work) / passed.max(1.0) - ticks_of_passing(is_lent))
+        let passing = ticks_of_passing(is_section, node.region().is_some_and(Region::is_lent));
+        Some((whole - pieces * work) / passed.max(1.0) - passing)
     }
 }

@@ -98,14 +98,17 @@ pub(super) fn polling_threads(profile: &Profile, tree: &Tree<'_>) -> BTreeSet<(u
 
 /// How long a thread spun between its looks, in nanoseconds.
 fn time_between(looks: &Looks, measuring_ps: u128) -> u64 {
-    if looks.interval_ps > 0 {
-        let all = u128::from(looks.count) * u128::from(looks.interval_ps) / 1000;
-        let all = u64::try_from(all).unwrap_or(u64::MAX);
-        return all.saturating_sub(looks.ns);
-    }
     let probes = (measuring_ps as f64 / 1000.0 * looks.outside) as u64;
     let least = (looks.count as f64 * looks.least) as u64;
-    probes.max(least.saturating_sub(looks.ns))
+    let between = probes.max(least.saturating_sub(looks.ns));
+    match u128::from(looks.count) * u128::from(looks.interval_ps) / 1000 {
+        0 => between,
+        most => between.min(
+            u64::try_from(most)
+                .unwrap_or(u64::MAX)
+                .saturating_sub(looks.ns),
+        ),
+    }
 }
 
 /// The time of a thread in a block outside the constructs that it entered there.
@@ -128,8 +131,8 @@ pub(super) struct Looks {
     pub(super) least: f64,
     /// The part of the cost of measuring that falls outside the time in the looks.
     pub(super) outside: f64,
-    /// The time from one look to the next where the thread does nothing else, in picoseconds; 0 if it
-    /// is not known.
+    /// The most time from one look to the next where the thread does nothing else, in picoseconds; 0 if
+    /// it is not known.
     pub(super) interval_ps: u64,
 }
 

@@ -49,7 +49,7 @@ pub struct Estimate {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cost_ns: u64,
     /// The least mean time from one instance that was not timed to the next, in picoseconds, if
-    /// that is known. A thread that polls does nothing else.
+    /// that is known. Where a thread does nothing else, an instance takes no longer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub interval_ps: u64,
 }

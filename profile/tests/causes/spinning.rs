@@ -53,11 +53,12 @@ fn an_atomic_read_between_which_a_thread_yields_is_one_as_well() {
     assert_eq!(reads(10_000_000, 60), None);
 }
 
-/// What is measured in a look makes a thread look less often, so it costs nothing.
+/// A look takes no longer than the time from one to the next. What is measured in it makes a thread look
+/// less often, so it costs nothing.
 #[test]
-fn looks_take_the_time_from_one_to_the_next_and_cost_no_time_of_the_run() {
-    let with = |interval_ps, directive: &str| {
-        let of_thread = times(2, Main, 10_000_000_000, 1).with_estimate(Some(Estimate {
+fn looks_take_no_longer_than_from_one_to_the_next_and_cost_no_time_of_the_run() {
+    let with = |count, interval_ps, directive: &str| {
+        let of_thread = times(2, Main, count, 1).with_estimate(Some(Estimate {
             timed: 1_000_000,
             interval_ps,
             ..Estimate::default()
@@ -68,17 +69,20 @@ fn looks_take_the_time_from_one_to_the_next_and_cost_no_time_of_the_run() {
         );
         profile.regions[1].directive = Some(directive.to_owned());
         profile.run.pair_cost_ps = 40_000;
-        profile.run.passed_pair_cost_ps = 2_000;
+        profile.run.passed_pair_cost_ps = 6_000;
         profile
     };
     let cost = |profile: &Profile| Report::new(profile).dilation.unwrap().cost.ns / SECOND;
-    // Two threads, of which one polls.
-    let polls = with(4_000, "omp atomic read");
+    let read = "omp atomic read";
+    // Two threads, of which one polls. To count its looks would take 60 s.
+    let polls = with(10_000_000_000, 4_000, read);
     assert_eq!(found(&polls), [(CauseKind::Spinning, Some(1), 20)]);
     assert_eq!(cost(&polls), 0);
-    // The thread works most of the time.
-    let works = with(500, "omp atomic read");
-    assert!(found(&works).iter().all(|it| it.0 != CauseKind::Spinning));
-    assert_eq!(cost(&works), 20);
-    assert_eq!(cost(&with(4_000, "omp atomic update")), 20);
+    let updates = with(10_000_000_000, 4_000, "omp atomic update");
+    assert!(found(&updates).iter().all(|it| it.0 != CauseKind::Spinning));
+    assert_eq!(cost(&updates), 60);
+    // The thread works between two reads.
+    let works = with(300_000_000, 200_000, read);
+    assert_eq!(found(&works), []);
+    assert_eq!(cost(&works), 1);
 }
