@@ -39,7 +39,9 @@ pub(super) struct Polled {
     pub(super) between_ns: Option<u64>,
 }
 
-/// The threads that poll, by construct. `least` and `yielding` are those of [`spins`].
+/// The threads that poll, by construct. The looks of a thread take at least the part `least` of their
+/// time and the thread's own time in the block. After each look a thread yields its processor, which
+/// takes `yielding` nanoseconds.
 pub(super) fn polling<'a>(
     profile: &'a Profile,
     tree: &'a Tree<'a>,
@@ -101,14 +103,11 @@ fn time_between(looks: &Looks, measuring_ps: u128) -> u64 {
     let probes = (measuring_ps as f64 / 1000.0 * looks.outside) as u64;
     let least = (looks.count as f64 * looks.least) as u64;
     let between = probes.max(least.saturating_sub(looks.ns));
-    match u128::from(looks.count) * u128::from(looks.interval_ps) / 1000 {
-        0 => between,
-        most => between.min(
-            u64::try_from(most)
-                .unwrap_or(u64::MAX)
-                .saturating_sub(looks.ns),
-        ),
-    }
+    let most = match u128::from(looks.count) * u128::from(looks.interval_ps) / 1000 {
+        0 => u64::MAX,
+        known => u64::try_from(known).unwrap_or(u64::MAX),
+    };
+    between.min(most.saturating_sub(looks.ns))
 }
 
 /// The time of a thread in a block outside the constructs that it entered there.

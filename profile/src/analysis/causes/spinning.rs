@@ -113,9 +113,7 @@ fn yielding_each(facts: &Facts<'_, '_>, reads: &[Entry]) -> f64 {
     }
 }
 
-/// For each region of a block, the time that threads spun in it. Only threads are counted that
-/// spun for at least the part `least` of the time of their looks and their own time in the block. After
-/// each look a thread yields its processor, which takes `yielding` nanoseconds.
+/// For each block, the time that threads spun in it. `least` and `yielding` are those of [`polling`].
 fn spins(
     facts: &Facts<'_, '_>,
     looks: &[Entry],
