@@ -19,7 +19,7 @@ use by_hand::{SECOND, node, row, run};
 use generated::profiles;
 use profile::analysis::{CauseKind, Report};
 use profile::model::{
-    Contention, ContentionSite, Estimate, GuardKind, Holder, Profile, Row, Serial, Span,
+    Contention, ContentionSite, Estimate, GuardKind, Holder, Profile, Row, Scheduling, Serial, Span,
 };
 use profile::overheads::Category;
 use profile::region_kind::{PseudoRegion, RegionKind};
@@ -427,6 +427,19 @@ fn a_taskloop_that_makes_fewer_tasks_than_there_are_threads_has_too_few() {
     let remedy = |directive: &str| causes(&with(1, directive)).remove(0).remedy;
     assert!(remedy("omp taskloop num_tasks(1)").contains("more tasks (num_tasks)"));
     assert!(remedy("omp taskloop").contains("collapse"));
+    // How many there are does not depend on when threads run.
+    let mut busy = with(1, "omp taskloop");
+    busy.run.processors = 2;
+    busy.run.scheduling = Some(Scheduling {
+        threads: 2,
+        run_ns: 80 * SECOND,
+        ready_ns: 80 * SECOND,
+        most_ready_ns: 40 * SECOND,
+        processors: 2,
+        ..Scheduling::default()
+    });
+    let kinds: Vec<CauseKind> = found(&busy).into_iter().map(|(kind, ..)| kind).collect();
+    assert_eq!(kinds, [CauseKind::NoProcessor, CauseKind::TooFewTasks]);
     // Two tasks are enough for two threads, whoever executes them.
     let what = causes(&with(2, "omp taskloop")).remove(0).what;
     assert!(!what.contains("made only"), "{what}");

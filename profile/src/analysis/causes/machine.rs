@@ -5,7 +5,7 @@
 //! - Waits that no uneven work explains were waits for threads without a processor.
 
 use super::ledger::Amount;
-use super::{Cause, Causes, Doubt, Facts, Kind, Place, contention};
+use super::{Cause, Causes, Doubt, Facts, Kind, Place, contention, tasks};
 use crate::analysis::remedy::EXPLAINS;
 use crate::analysis::words::{count, percent, time};
 use crate::model::Scheduling;
@@ -62,7 +62,8 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let is_busy = kind == Kind::NoProcessor && without >= VERY_BUSY && is_long;
     if is_busy {
         // LLVM's threads wait for tasks by yielding, so the kernel counts them as ready, too.
-        let few_tasks = |it: &&mut Cause| it.kind == Kind::TooFewTasks;
+        let few_tasks =
+            |it: &&mut Cause| it.kind == Kind::TooFewTasks && !tasks::are_fewer_than_threads(it);
         let doubt = |it: &mut Cause| it.doubt = Doubt::ByChance;
         causes.list.iter_mut().filter(few_tasks).for_each(doubt);
     }
@@ -406,6 +407,7 @@ fn is_evident(facts: &Facts<'_, '_>, cause: &Cause, scheduling: &Scheduling) -> 
         }
         Kind::SmallRegions | Kind::SmallLoops | Kind::SmallTasks | Kind::SmallChunks => true,
         Kind::Oversubscription | Kind::Reduction | Kind::Single | Kind::Master => true,
+        Kind::TooFewTasks => tasks::are_fewer_than_threads(cause),
         _ => differs(facts, cause, Kind::NoProcessor, scheduling),
     }
 }

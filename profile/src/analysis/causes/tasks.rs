@@ -208,6 +208,11 @@ impl Kept {
     }
 }
 
+/// Whether a cause is a taskloop that made fewer tasks than there are threads, as counted.
+pub(super) fn are_fewer_than_threads(cause: &Cause) -> bool {
+    cause.kind == Kind::TooFewTasks && cause.number("kept") > 0
+}
+
 /// The place of a cause: the tasks of a construct, with the regions that create them and those of the
 /// losses, each once.
 fn place(
