@@ -390,7 +390,7 @@ fn decode(value: &str) -> String {
 
 /// Whether an `atomic` directive has the clause `read` (OpenMP 6.0, 17.8.4). Fortran has no case.
 #[must_use]
-pub fn is_read(directive: &str) -> bool {
+pub fn has_read_clause(directive: &str) -> bool {
     let mut words = directive.split(|c: char| !c.is_alphanumeric() && c != '_');
     words.any(|word| word.eq_ignore_ascii_case("read"))
 }

@@ -7,9 +7,9 @@
 //!
 //! Other constructs may begin in a `critical`, and the library has to know where. So the program also
 //! notes which instance it is in, and in which phase. At the instance's end it checks that the note still
-//! stands: the library takes it away when something else happens. Where the thread has what it waited
-//! for, it only checks that the wait was short. Others wait for it from then on, so it does nothing
-//! before it gives that back. The fields of the records are in `pomp_lib.h`.
+//! stands: the library takes it away when something else happens. At the begin of the structured block
+//! the program only checks that the wait was short, and at the block's end it does nothing: other threads
+//! wait until the block is left. The fields of the records are in `pomp_lib.h`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

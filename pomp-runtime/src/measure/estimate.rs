@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use profile::descriptor::is_read;
+use profile::descriptor::has_read_clause;
 use profile::overheads::within_measured_time;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::sample::{NINETY_FIVE, PARTS, Sample};
+use super::sample::{PARTS, Sample, half_interval};
 use super::sampling::cost_of_pair;
 use crate::measure::cost::{ticks_of_empty_instance, ticks_of_updates};
 use crate::measure::records::Node;
@@ -51,7 +51,7 @@ fn is_of_one_variable(node: &Node) -> bool {
 fn only_reads(node: &Node) -> bool {
     let atomic = node.region().filter(|it| it.kind == RegionKind::Atomic);
     let directive = atomic.and_then(|region| region.descriptor.directive.as_deref());
-    directive.is_some_and(is_read)
+    directive.is_some_and(has_read_clause)
 }
 
 /// The estimated time of instances that were passed over, in ticks.
@@ -114,7 +114,8 @@ impl Sample {
             }
             (None, _) => {}
         }
-        // A thread that polls goes on to other work between two intervals.
+        // Where a thread polls now and then, most intervals hold other work, too. The shortest one holds
+        // looks alone.
         let interval = self.least_interval();
         if interval > 0.0 && only_reads(node) {
             mean[main] = mean[main].min(interval);
@@ -161,9 +162,8 @@ impl Sample {
     fn half_interval(&self) -> f64 {
         let drawn = self.drawn.get().max(1.0);
         let mean = self.ticks.get() / drawn;
-        let variance = (self.squares.get() / drawn - mean * mean).max(0.0);
         let weights = self.weights.get();
         let number = weights * weights / self.squared_weights.get().max(1.0);
-        NINETY_FIVE * (variance / number.max(1.0)).sqrt()
+        half_interval(mean, self.squares.get() / drawn, number.max(1.0))
     }
 }

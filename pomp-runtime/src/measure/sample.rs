@@ -24,6 +24,13 @@ impl Sum {
 /// So many standard deviations around a mean hold 95 % of all cases.
 pub(super) const NINETY_FIVE: f64 = 1.96;
 
+/// Half of the interval that holds a mean in 95 % of all cases. `squares` is the mean of the squares of
+/// so many values.
+pub(super) fn half_interval(mean: f64, squares: f64, number: f64) -> f64 {
+    let variance = (squares - mean * mean).max(0.0);
+    NINETY_FIVE * (variance / number).sqrt()
+}
+
 /// The parts of a tick in which a mean interval is kept.
 const PRECISION: u64 = 1024;
 
@@ -38,7 +45,7 @@ pub(super) struct Sequence {
     /// those.
     pub(super) intervals: Span,
     pub(super) passed: SharedU64,
-    /// How long intervals usually were of late, in ticks.
+    /// About how long the last intervals were, in ticks.
     usual: SharedU64,
     /// The work between two instances, where it was timed.
     pub(super) work: Span,
@@ -77,8 +84,10 @@ impl Sequence {
     pub(super) fn mean_work(&self) -> (f64, f64) {
         let number = self.work.count.get().max(1) as f64;
         let mean = self.work.ticks.get() as f64 / number;
-        let variance = (self.squares.get() / number - mean * mean).max(0.0);
-        (mean, NINETY_FIVE * (variance / number).sqrt())
+        (
+            mean,
+            half_interval(mean, self.squares.get() / number, number),
+        )
     }
 
     /// The ticks from one instance to the next, where they are passed over.

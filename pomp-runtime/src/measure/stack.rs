@@ -250,10 +250,8 @@ impl Thread {
     }
 
     fn switch_phase_counted(frame: &'static Frame, phase: PseudoRegion) {
-        if let Some(node) = frame.node()
-            && let Some(region) = node.region()
-            && !region.has_in_each_instance(phase)
-        {
+        let node = frame.node();
+        if let Some(node) = node.filter(|node| !node.has_in_each_instance(phase)) {
             node.span(phase).count.add(1);
         }
         frame.set_within(phase as u8);

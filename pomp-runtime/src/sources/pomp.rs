@@ -106,26 +106,17 @@ pub(super) fn on_event(event: Event, thread: &'static Thread, region: &'static R
         _ => Some(region),
     };
     let Some(region) = region else { return };
+    if matches!(event, Event::AtomicEnter | Event::CriticalEnter) {
+        thread.end_work_between(region, now_in_order);
+    }
     match event {
         // An update may depend on a calculation in front of it, which the processor has not ended
         // when it could read its clock. The calculation is no part of the update's time.
-        Event::AtomicEnter => {
-            thread.end_work_between(region, now_in_order);
-            thread.on_event(event, region, now_in_order);
-        }
-        Event::AtomicExit => {
-            thread.on_event(event, region, now_in_order);
-            thread.begin_work_between(now_in_order);
-        }
-        Event::CriticalEnter => {
-            thread.end_work_between(region, now_in_order);
-            thread.on_event(event, region, now);
-        }
-        Event::CriticalExit => {
-            thread.on_event(event, region, now);
-            thread.begin_work_between(now_in_order);
-        }
+        Event::AtomicEnter | Event::AtomicExit => thread.on_event(event, region, now_in_order),
         _ => thread.on_event(event, region, now),
+    }
+    if matches!(event, Event::AtomicExit | Event::CriticalExit) {
+        thread.begin_work_between(now_in_order);
     }
 }
 

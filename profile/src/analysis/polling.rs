@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{Tree, TreeNode};
 use crate::columns::Quantity;
-use crate::descriptor::is_read;
+use crate::descriptor::has_read_clause;
 use crate::model::{Profile, Region, Row};
 use crate::region_kind::RegionKind;
 
@@ -169,5 +169,5 @@ impl Looks {
 /// Whether a region is an `atomic` construct that only reads.
 pub(super) fn reads_atomically(region: &Region) -> bool {
     let directive = region.directive.as_deref().unwrap_or_default();
-    region.kind == RegionKind::Atomic && is_read(directive)
+    region.kind == RegionKind::Atomic && has_read_clause(directive)
 }

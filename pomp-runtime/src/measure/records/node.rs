@@ -149,10 +149,13 @@ impl Node {
     /// Those of its pseudo-regions that each instance has.
     pub(crate) fn parts_of_each(&self) -> impl Iterator<Item = PseudoRegion> {
         let parts = self.parts().iter().copied();
-        parts.filter(|part| {
-            self.region()
-                .is_none_or(|region| region.has_in_each_instance(*part))
-        })
+        parts.filter(|part| self.has_in_each_instance(*part))
+    }
+
+    /// As [`Region::has_in_each_instance`].
+    pub(crate) fn has_in_each_instance(&self, part: PseudoRegion) -> bool {
+        self.region()
+            .is_none_or(|region| region.has_in_each_instance(part))
     }
 
     /// Whether it is of a construct whose instances report a barrier at their end.

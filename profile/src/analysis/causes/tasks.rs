@@ -184,6 +184,7 @@ fn cause_of_kept(
 }
 
 impl Kept {
+    /// Says that there are fewer tasks than threads.
     fn few(&self) -> String {
         let each_time = match self.loops {
             1 => "",
@@ -195,6 +196,7 @@ impl Kept {
         )
     }
 
+    /// Says that there are too many tasks to be handed out.
     fn many(&self) -> String {
         let all = match self.kept == self.tasks {
             true => "all",
