@@ -8,7 +8,7 @@ use super::boundary::{event, is_switched_off};
 use super::descriptor::OmpRegDescr;
 use super::pomp::{POMP_Critical_enter, POMP_Master_begin, POMP_Ordered_enter, on_event};
 use crate::measure::clock::now_in_order;
-use crate::measure::lending::Passing;
+use crate::measure::lending::{Passing, unmeasured};
 use crate::measure::passed::{begin_and_lend, pass_over_and_lend};
 use crate::measure::records::Region;
 use crate::measure::sampler::Passes;
@@ -35,8 +35,11 @@ macro_rules! begins {
             // SAFETY: as the caller promises.
             unsafe {
                 let region = descriptor.as_ref().and_then(OmpRegDescr::known_region);
-                let is_off = state::is_off() || is_switched_off(region);
-                c_int::from(!is_off && $begin($($argument),+, descriptor, region, slot))
+                if state::is_off() || is_switched_off(region) {
+                    pass_over_all(slot);
+                    return 0;
+                }
+                c_int::from($begin($($argument),+, descriptor, region, slot))
             }
         }
     )+};
@@ -48,6 +51,19 @@ begins! {
     POMP_Critical_enter_or_pass: begin_with_others(Event::CriticalEnter, POMP_Critical_enter);
     POMP_Master_begin_or_pass: begin_with_others(Event::MasterBegin, POMP_Master_begin);
     POMP_Ordered_enter_or_pass: begin_with_others(Event::OrderedEnter, POMP_Ordered_enter);
+}
+
+/// No instance of the construct is measured, now or later.
+///
+/// # Safety
+/// As for the functions that call it.
+#[cold]
+#[inline(never)]
+unsafe fn pass_over_all(slot: *mut *const Passing) {
+    if !slot.is_null() {
+        // SAFETY: as the caller promises.
+        unsafe { slot.write(unmeasured()) };
+    }
 }
 
 /// A construct begins in which nothing else happens. Such an instance waits for a cache line at most,
