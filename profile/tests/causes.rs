@@ -299,6 +299,22 @@ fn looks_of_one_block_are_one_cause() {
 }
 
 #[test]
+fn threads_that_all_do_nothing_but_look_wait_for_nobody() {
+    let by = |looks: &[u64]| {
+        let rows = (1..).zip(looks);
+        let rows = rows.map(|(thread, looks)| times(thread, Main, *looks, 1));
+        let flush = node(Some(0), 1, Body, rows.collect());
+        found(&team(&[Kind::Flush], vec![flush]))
+    };
+    assert_eq!(by(&[14_000_000_000, 14_000_000_000]), []);
+    let one_works = by(&[14_000_000_000, 1_000_000_000]);
+    assert_eq!(
+        one_works.first().map(|cause| cause.0),
+        Some(CauseKind::Spinning)
+    );
+}
+
+#[test]
 fn who_does_not_spin_waits_for_the_one_that_did() {
     let around = |waits: [u64; 2]| {
         let looks = node(Some(0), 1, Body, vec![times(2, Main, 8_000_000_000, 1)]);

@@ -27,6 +27,9 @@ const OUTSIDE: f64 = 0.68;
 /// part of a thread's time in the block. Ordinary work may also read a shared value in each
 /// iteration, or go on with something else while a lock is set.
 pub(super) const MOSTLY_LOOKS: f64 = 0.3;
+/// If the looks of every thread take at least this part of its time in the block, no thread works
+/// there for which another could wait.
+const NOTHING_ELSE: f64 = 0.9;
 
 /// A thread that polls in a block.
 pub(super) struct Polled {
@@ -37,6 +40,8 @@ pub(super) struct Polled {
     pub(super) looks: Looks,
     /// How long the thread spun between its looks, in nanoseconds. None if it may have worked there.
     pub(super) between_ns: Option<u64>,
+    /// The part of the thread's time in the block that the looks take.
+    share: f64,
 }
 
 /// The threads that poll, by construct. The looks of a thread take at least the part `least` of their
@@ -68,7 +73,8 @@ pub(super) fn polling<'a>(
             let measuring_ps = profile.run.measuring_ps(row.row, node.kind);
             let yielded = (looks.count as f64 * yielding) as u64;
             let between = time_between(&looks, measuring_ps).max(yielded).min(*own);
-            if ((looks.ns + between) as f64) < least * (looks.ns + *own) as f64 {
+            let share = (looks.ns + between) as f64 / ((looks.ns + *own) as f64).max(1.0);
+            if share < least {
                 continue;
             }
             let is_tight = *own as f64 <= TIGHT * looks.count as f64;
@@ -81,10 +87,26 @@ pub(super) fn polling<'a>(
                 thread,
                 looks,
                 between_ns: is_tight.then_some(between),
+                share,
             });
         }
     }
+    let works = |node: usize| somebody_works(&nodes[node], node, &polled);
+    let blocks: BTreeSet<usize> = polled.iter().map(|of| of.block).collect();
+    let idle: BTreeSet<usize> = blocks.into_iter().filter(|block| !works(*block)).collect();
+    polled.retain(|of| !idle.contains(&of.block));
     polled
+}
+
+/// Whether a thread does anything but look in a block.
+fn somebody_works(block: &TreeNode<'_>, number: usize, polled: &[Polled]) -> bool {
+    let mut executors = block.executors().map(|row| row.row.thread);
+    executors.any(|thread| {
+        let of_thread = polled
+            .iter()
+            .filter(|of| of.block == number && of.thread == thread);
+        of_thread.map(|of| of.share).sum::<f64>() < NOTHING_ELSE
+    })
 }
 
 /// The nodes and threads whose looks take most of the time of their block. What is measured in them

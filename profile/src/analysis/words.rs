@@ -19,6 +19,14 @@ pub(crate) fn time(ns: u64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// As `time`, of picoseconds, with a digit below the nanosecond for what takes a few.
+pub(crate) fn short_time(ps: u64) -> String {
+    match ps {
+        1..10_000 => format!("{:.1} ns", (ps as f64 / 1000.0).max(0.1)),
+        _ => time(ps / 1000),
+    }
+}
+
 /// A percentage with useful precision: `38 %`, `3.4 %`, `<0.1 %`.
 pub(crate) fn percent(percent: f64) -> String {
     match percent {
@@ -39,6 +47,12 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_below_a_nanosecond_are_not_0() {
+        let texts = [0, 30, 450, 9_960, 12_400].map(short_time);
+        assert_eq!(texts, ["0 s", "0.1 ns", "0.5 ns", "10.0 ns", "12 ns"]);
+    }
 
     #[test]
     fn times_have_three_digits_and_a_unit_that_fits() {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::layout::{Line, banner, more, room, shortened};
 use super::place;
 use super::worth::Worth;
-use crate::analysis::words::{count, percent, time};
+use crate::analysis::words::{count, percent, short_time, time};
 use crate::analysis::{Contended, Dilation, Lateness, NEGLIGIBLE, Report, Spread};
 use crate::model::{Bucket, ContentionSite, GuardKind};
 use crate::report::page::Page;
@@ -246,7 +246,7 @@ fn dilation(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
         out,
         "{} of events at {} each{}{}: {} of thread time ({}), at least.",
         count(dilation.pairs, "pair"),
-        time(dilation.pair_cost_ps / 1000),
+        short_time(dilation.pair_cost_ps),
         not_timed(dilation),
         waiting(dilation),
         time(dilation.cost.ns),
@@ -288,7 +288,7 @@ fn not_timed(dilation: &Dilation) -> String {
         0 => String::new(),
         passed => format!(
             ", and {passed} that were not timed at {} each",
-            time(dilation.passed_pair_cost_ps / 1000)
+            short_time(dilation.passed_pair_cost_ps)
         ),
     }
 }
