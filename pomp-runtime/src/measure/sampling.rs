@@ -263,13 +263,13 @@ impl Thread {
         let decides_itself = node.region().is_some_and(Region::may_be_passed_over);
         // A loop is passed over with the part of the member that it is in.
         if decides_itself && sample.drawn.get() >= TIMED_FIRST {
-            self.arm(node, at.wrapping_sub(before) / weight);
+            self.arm(node, at, at.wrapping_sub(before) / weight);
         }
     }
 
     /// Has the next instances of a node passed over, as many as fit the budget if they come at this
-    /// `interval` in ticks.
-    fn arm(&'static self, node: &'static Node, interval: u64) {
+    /// `interval` in ticks. The last one ended `at` this time.
+    fn arm(&'static self, node: &'static Node, at: u64, interval: u64) {
         let Some(entry) = self.sampler.entry_of(node) else {
             return;
         };
@@ -291,7 +291,7 @@ impl Thread {
                 left_in_window(node.span(PseudoRegion::Main).count.get(), region.window())
             }
             (None, 0 | 1) => 0,
-            (None, _) if self.times_work_behind(node) => 0,
+            (None, _) if self.times_work_behind(node, at) => 0,
             (None, many) => self.sampler.about(many.min(MOST)),
         };
         entry.arm(left as u32);

@@ -21,36 +21,52 @@ const EACH: u64 = 4;
 const ENOUGH: u64 = 64;
 
 impl Thread {
-    /// Decides whether the work behind an instance that was timed is timed as well.
-    pub(super) fn times_work_behind(&'static self, node: &'static Node) -> bool {
-        let times = is_changed_by_timing(node) && self.sampler.one_of(EACH);
+    /// Decides whether the work behind an instance that was timed, and ended `at` this time, is timed
+    /// as well.
+    pub(super) fn times_work_behind(&'static self, node: &'static Node, at: u64) -> bool {
+        let times =
+            is_changed_by_timing(node) && self.sampler.one_of(EACH) && !self.times_other_work(at);
         if times {
+            self.sampler.work_between.begin.set(0);
             self.sampler.work_between.node.set(Some(node));
         }
         times
     }
 
+    /// Whether work is being timed that may still count.
+    fn times_other_work(&self, at: u64) -> bool {
+        let between = &self.sampler.work_between;
+        let sample = between.node.get().and_then(Node::sample);
+        sample.is_some_and(|sample| {
+            let ticks = at.saturating_sub(between.begin.get());
+            sample.sequence.has_work_of(ticks)
+        })
+    }
+
     /// An instance has ended.
     pub(crate) fn begin_work_between(&'static self, now: impl Fn() -> u64) {
         let between = &self.sampler.work_between;
-        if between.node.get().is_some() {
+        if between.node.get().is_some() && between.begin.get() == 0 {
             between.begin.set(now());
         }
     }
 
-    /// An instance of a region begins.
+    /// An instance of a region begins. One of another region may be part of the work: if such pieces
+    /// were left out, the others would be shorter than usual.
     pub(crate) fn end_work_between(&'static self, region: &'static Region, now: impl Fn() -> u64) {
         let between = &self.sampler.work_between;
+        let is_of_region = |node: &&Node| node.region().is_some_and(|it| std::ptr::eq(it, region));
         let begin = between.begin.get();
+        let Some(node) = between.node.get().filter(is_of_region) else {
+            return;
+        };
         if begin == 0 {
             return;
         }
         let ticks = now().saturating_sub(begin);
-        let node = between.node.get();
         between.begin.set(0);
         between.node.set(None);
-        let same = node.filter(|node| node.region().is_some_and(|it| std::ptr::eq(it, region)));
-        if let Some(sample) = same.and_then(Node::sample) {
+        if let Some(sample) = node.sample() {
             let work = ticks.saturating_sub(ticks_of_empty_instance());
             sample.sequence.add_work(work);
         }

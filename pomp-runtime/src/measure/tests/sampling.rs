@@ -125,6 +125,31 @@ fn an_update_of_one_variable_takes_the_time_of_a_contended_one() {
     assert!(any.ns <= MANY as u64 * 2, "{any:?}");
 }
 
+/// Reports an instance that begins `at` this time. If it is passed over, it takes `passed` ticks and
+/// what that costs, and else `timed` ticks. Returns the time at which the work behind it begins.
+fn once(
+    t: &'static Thread,
+    of: &'static Region,
+    events: &[Event],
+    at: u64,
+    [passed, timed]: [u64; 2],
+) -> u64 {
+    if t.knows_place_for(|| Some(of)) && t.passes_over(events[0], || Some(of)) {
+        for event in &events[1..] {
+            t.passes_over(*event, || Some(of));
+        }
+        return at + passed + ticks_of_passing(events.len() > 2, false).round() as u64;
+    }
+    t.end_work_between(of, || at + ticks_of_empty_instance());
+    let last = events.len() as u64 - 1;
+    for (part, event) in (0..).zip(events) {
+        t.enter(|t| t.on(*event, of, at + timed * part / last));
+    }
+    let end = at + timed + sampling::cost_of_pair();
+    t.begin_work_between(|| end);
+    end
+}
+
 /// Reports `all` instances. One that is passed over takes `passed` ticks and what that costs, and one
 /// that is timed takes `timed` ticks. `work` is the time between two instances. Returns the row.
 fn in_sequence(
@@ -134,24 +159,9 @@ fn in_sequence(
     work: impl Fn(u64) -> u64,
 ) -> Row {
     let t = sampled_thread();
-    let passing = ticks_of_passing(events.len() > 2, false).round() as u64;
     let mut at = 10;
     for number in 0..all {
-        if t.knows_place_for(|| Some(of)) && t.passes_over(events[0], || Some(of)) {
-            for event in &events[1..] {
-                t.passes_over(*event, || Some(of));
-            }
-            at += passed + passing;
-        } else {
-            t.end_work_between(of, || at + ticks_of_empty_instance());
-            let last = events.len() as u64 - 1;
-            for (part, event) in (0..).zip(events) {
-                t.enter(|t| t.on(*event, of, at + timed * part / last));
-            }
-            at += timed + sampling::cost_of_pair();
-            t.begin_work_between(|| at);
-        }
-        at += work(number);
+        at = once(t, of, events, at, [passed, timed]) + work(number);
     }
     row(&profile_at(at, &[t], &[of]), &of.descriptor.region_type)
 }
@@ -201,6 +211,29 @@ fn so_is_the_time_of_critical_sections_that_are_passed_over() {
     };
     let main = each(90, uneven)[0];
     assert!(main < 110.0, "{main}");
+}
+
+/// The longer the work, the more often does it hold an instance of another construct.
+#[test]
+fn work_that_holds_another_timed_instance_counts_as_well() {
+    const ALL: u64 = 10 * MANY as u64;
+    let (t, critical, other) = (sampled_thread(), region("critical", 1), region("atomic", 2));
+    let mut at = 10;
+    for number in 0..ALL {
+        let events = [CriticalEnter, CriticalBegin, CriticalEnd, CriticalExit];
+        at = once(t, critical, &events, at, [90, 90]);
+        at += 100;
+        if number.is_multiple_of(2) {
+            t.end_work_between(other, || at);
+            t.enter(|t| t.on(AtomicEnter, other, at));
+            t.enter(|t| t.on(AtomicExit, other, at + 5));
+            at += 2_000;
+            t.begin_work_between(|| at);
+        }
+    }
+    let row = row(&profile_at(at, &[t], &[critical, other]), "critical");
+    let each = row.main.ns as f64 / ALL as f64;
+    assert!(each < 150.0, "{each}");
 }
 
 #[test]
