@@ -39,6 +39,13 @@ fn timing_of(kind: Option<RegionKind>) -> (f64, f64) {
 /// many updates of a variable that one thread uses.
 pub(super) const CONTENDED: u64 = 4;
 
+/// A cache line comes from another processor in the time of so many updates at most.
+const TRANSFER: u64 = 128;
+/// A critical section that is passed over waits longer than a timed one for so many sections of other
+/// threads at most. What is left beyond that is work: a few pieces of it may be so long that none of
+/// them was timed.
+const MISSED: f64 = 2.0;
+
 /// Whether all instances in a parallel region update the same variable. Then the time of timed
 /// instances tells little: while one thread reads the clock, the other threads leave the variable
 /// to it.
@@ -104,7 +111,9 @@ impl Sample {
         match (self.sequence.in_passing(node), kind) {
             // While its thread reads the clock, others leave the lock to it.
             (Some(ticks), Some(RegionKind::Critical)) => {
-                let more = (ticks - mean[main]).max(0.0);
+                let transfer = ticks_of_updates(TRANSFER) as f64;
+                let longest = MISSED * (mean[PseudoRegion::Body as usize] + transfer);
+                let more = (ticks - mean[main]).clamp(0.0, longest);
                 mean[main] += more;
                 mean[PseudoRegion::Enter as usize] += more;
             }
