@@ -160,8 +160,8 @@ fn doubt_short_waits(
 /// The elapsed time that all causes together can win, in nanoseconds. With more threads than
 /// processors, another thread computes while one waits. Even without the waits, the processors
 /// need as long for the work of all threads. System time does not count as work: LLVM's threads
-/// wait by yielding. Requests for chunks and atomic updates occupy processors like work, but can
-/// be won.
+/// wait by yielding. Requests for chunks, atomic updates and what small tasks cost occupy processors
+/// like work, but can be won.
 pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let duration = facts.overheads.duration_ns;
     let processors = u64::from(facts.profile.run.processors);
@@ -182,10 +182,11 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     // The time of untimed updates is that of short ones, during which a thread kept its processor.
     let untimed_updates =
         lost_in(&|it| is_update(it) && contention::are_mostly_untimed(facts, &it.place.regions));
-    let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates;
+    let tasks = lost_in(&|it| it.kind == Kind::SmallTasks);
+    let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates + tasks;
     let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns);
     let ran = computing.min(scheduling.run_ns.saturating_sub(waited) as f64);
-    let removed = (requests + updates - untimed_updates) / computing.max(1.0);
+    let removed = (requests + updates + tasks - untimed_updates) / computing.max(1.0);
     let needed = (ran * (1.0 - removed) - untimed_updates).max(0.0) / processors as f64;
     duration.saturating_sub(needed as u64)
 }
@@ -220,6 +221,26 @@ fn spun(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u64 {
 fn waits_actively(facts: &Facts<'_, '_>) -> bool {
     let policy = facts.profile.run.settings.get("OMP_WAIT_POLICY");
     policy.is_some_and(|policy| policy.trim().eq_ignore_ascii_case("active"))
+}
+
+/// The user's setting by which threads sleep as soon as they wait. None if there is none, or if there
+/// are too many threads: then it is right.
+pub(super) fn sleeps_at_once(facts: &Facts<'_, '_>) -> Option<String> {
+    const SETTINGS: [(&str, &str); 3] = [
+        ("OMP_WAIT_POLICY", "passive"),
+        ("GOMP_SPINCOUNT", "0"),
+        ("KMP_BLOCKTIME", "0"),
+    ];
+    let settings = &facts.profile.run.settings;
+    let is_set = |(name, value): &(&str, &str)| {
+        settings
+            .get(*name)
+            .is_some_and(|set| set.trim().eq_ignore_ascii_case(value))
+    };
+    let found = SETTINGS.into_iter().find(is_set);
+    found
+        .filter(|_| !has_too_many_threads(facts))
+        .map(|(name, value)| format!("{name}={value}"))
 }
 
 /// The part of a thread's ready and running time in which it did not run.

@@ -17,6 +17,9 @@ pub(super) const SMALL: f64 = 100_000.0;
 /// The team, or the barrier, must cost at least this part of the construct's elapsed time.
 pub(super) const COSTS: f64 = 0.25;
 
+/// The same beside other small regions: all regions of a loop over time steps can be joined.
+const COSTS_BESIDE: f64 = 0.1;
+
 /// A region with this much work is worth a team that has a processor for each of its threads, in
 /// nanoseconds of all threads: such a team costs one or two microseconds.
 const WORTH_A_TEAM: f64 = 10_000.0;
@@ -24,6 +27,9 @@ const WORTH_A_TEAM: f64 = 10_000.0;
 /// The part of a team's cost that is won if different regions are joined: a barrier between
 /// them stays (measured with libgomp: 50 % of the elapsed time, with fast and with slow caches).
 const JOINED: f64 = 0.5;
+
+/// A team that costs at least this much, in nanoseconds, has threads that slept before it.
+const SLEEPS_NS: u64 = 5_000;
 
 /// The elapsed time of a region that an `if` clause keeps serial, in nanoseconds. The runtime
 /// still makes a team of one thread (measured: libgomp 350, libomp 400).
@@ -98,18 +104,24 @@ const ONE_REGION: &str = "Put one parallel region around the loop that repeats i
 /// another cause.
 pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let binding = facts.binding_regions();
-    let mut small: Vec<(Region, Vec<Entry>)> = Vec::new();
-    for region in candidates(facts) {
-        let is_its = |entry: &Entry| binding[entry.region] == Some(region.region);
-        let cost: f64 = ledger
+    let mut candidates: Vec<(Region, f64)> = Vec::new();
+    for region in self::candidates(facts) {
+        let its = ledger
             .open()
-            .filter(|entry| is_its(entry))
-            .map(|entry| team_cost(facts, entry))
-            .sum();
-        if cost >= COSTS * region.wall {
-            let taken = ledger.take(|entry| is_its(entry) && team_cost(facts, entry) > 0.0);
-            small.push((region, taken));
-        }
+            .filter(|entry| binding[entry.region] == Some(region.region));
+        let cost = its.map(|entry| team_cost(facts, entry)).sum();
+        candidates.push((region, cost));
+    }
+    let costs = |part: f64| move |(region, cost): &(Region, f64)| *cost >= part * region.wall;
+    let least = match candidates.iter().any(costs(COSTS)) {
+        true => COSTS_BESIDE,
+        false => COSTS,
+    };
+    let mut small: Vec<(Region, Vec<Entry>)> = Vec::new();
+    for (region, _) in candidates.into_iter().filter(costs(least)) {
+        let is_its = |entry: &Entry| binding[entry.region] == Some(region.region);
+        let taken = ledger.take(|entry| is_its(entry) && team_cost(facts, entry) > 0.0);
+        small.push((region, taken));
     }
     let too_many = machine::has_too_many_threads(facts);
     let processors = u64::from(facts.profile.run.processors);
@@ -240,6 +252,13 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
              includes fetching data from each other's caches."
         ),
         _ => format!("{ONE_REGION}."),
+    };
+    let remedy = match machine::sleeps_at_once(facts) {
+        Some(setting) if kind == Kind::SmallRegions && each(paid) >= SLEEPS_NS => format!(
+            "{setting} has threads sleep as soon as they wait, and waking them takes long: try \
+             without it. {remedy}"
+        ),
+        _ => remedy,
     };
     let mut cause = facts.cause_of(kind, place, amount);
     cause.category = Some(Category::Mgmt);
