@@ -152,6 +152,23 @@ fn regions_are_small_where_the_team_costs_more_than_it_wins() {
     );
 }
 
+/// A team that costs an eighth of its region is no reason to change one region alone.
+#[test]
+fn regions_beside_small_ones_are_joined_with_them() {
+    let regions = |first_start: u64| {
+        let mut profile = repeated(1_000_000, 80 - first_start, first_start);
+        profile.run.duration_ns = 200 * SECOND;
+        profile.regions.push(profile.regions[0].clone());
+        let mut second = repeated(1_000_000, 70, 10).nodes.remove(0);
+        second.region = 1;
+        profile.nodes.push(second);
+        let causes = causes(&profile);
+        causes.first().map(|first| first.place.regions.len())
+    };
+    assert_eq!(regions(40), Some(2));
+    assert_eq!(regions(10), None);
+}
+
 #[test]
 fn all_small_regions_are_one_cause() {
     let mut profile = repeated(1_000_000, 5, 70);
@@ -312,6 +329,30 @@ fn threads_that_all_do_nothing_but_look_wait_for_nobody() {
         one_works.first().map(|cause| cause.0),
         Some(CauseKind::Spinning)
     );
+}
+
+/// A look takes 1.1 ns where the thread does nothing else, and it has 1.6 ns for each.
+#[test]
+fn looks_that_leave_no_time_for_anything_else_took_nearly_all_of_it() {
+    let won = |interval_ps: u64| {
+        let looks = Span {
+            count: 50_000_000_000,
+            ns: SECOND,
+        };
+        let estimate = Estimate {
+            timed: 1_000_000,
+            interval_ps,
+            ..Estimate::default()
+        };
+        let row = Row::of(2).with(Main, looks).with_estimate(Some(estimate));
+        let mut profile = team(&[Kind::Atomic], vec![node(Some(0), 1, Body, vec![row])]);
+        profile.regions[1].directive = Some("omp atomic read".to_owned());
+        found(&profile)
+    };
+    // Of one of two threads, the middle of 55 s and 80 s.
+    assert_eq!(won(1_100), [(CauseKind::Spinning, Some(1), 34)]);
+    // 20 ns of work may lie between two looks.
+    assert_eq!(won(20_000), [(CauseKind::Spinning, Some(1), 25)]);
 }
 
 #[test]

@@ -85,6 +85,74 @@ fn teams_with_more_threads_than_processors_are_too_large() {
     assert_eq!(repeated(1_000, 2), Some(CauseKind::SmallRegions));
 }
 
+/// The serial part of 60 s, with teams of four threads that work for 40 s.
+#[test]
+fn more_threads_than_processors_shorten_no_serial_part() {
+    let won = |processors: u32| {
+        let mut profile = run(
+            &[Kind::Parallel],
+            &[&[0], &[0, 0], &[0, 1], &[0, 2], &[0, 3]],
+        );
+        profile.run.processors = processors;
+        profile.run.max_threads = 4;
+        let mut rows = vec![row(0, &[(Seq, 40)])];
+        rows.extend((1..5).map(|thread| row(thread, &[(Main, 40), (Body, 40)])));
+        profile.nodes = vec![node(None, 0, Body, rows)];
+        let causes = causes(&profile);
+        let serial = causes.iter().find(|it| it.kind == CauseKind::SerialPart);
+        serial.map(|it| it.likely.ns / SECOND)
+    };
+    assert_eq!([0, 4, 2].map(won), [Some(45), Some(45), Some(30)]);
+}
+
+/// Two threads of a run in which small tasks take three quarters of the time, on one processor.
+#[test]
+fn small_tasks_occupy_processors() {
+    const TASKS: u64 = 1_000_000_000;
+    let kinds = [Kind::Task, Kind::TaskExec];
+    let each = |thread: usize, part, seconds: u64| times(thread, part, TASKS, seconds);
+    let rows = |seconds: u64| [1, 2].map(|thread| each(thread, Main, seconds)).to_vec();
+    let created = node(Some(0), 1, Body, rows(60));
+    let executed = node(Some(1), 2, Main, rows(10));
+    let mut profile = busy(team(&kinds, vec![created, executed]), 80, 1);
+    profile.regions[2].begin = profile.regions[1].begin;
+    let tasks = causes(&profile).remove(0);
+    assert_eq!(tasks.kind, CauseKind::SmallTasks);
+    // 100 of 160 s of thread time go into creating tasks, and so do 50 of 80 s of the processor.
+    assert_eq!(tasks.likely.ns / SECOND, 50);
+}
+
+/// The user's setting has threads sleep between the regions, unless there are too many threads.
+#[test]
+fn a_setting_that_has_threads_sleep_is_named_first() {
+    let remedy = |name: &str, value: &str, processors: u32| {
+        let mut profile = run(&[Kind::ParallelLoop], &[&[0], &[0, 0], &[0, 1]]);
+        let member = |thread| {
+            let span = |seconds| Span {
+                count: 1_000_000,
+                ns: seconds * SECOND,
+            };
+            let row = Row::of(thread).with(Main, span(80));
+            row.with(Enter, span(70)).with(Body, span(10))
+        };
+        let rows = vec![times(0, Seq, 1_000_000, 80), member(1), member(2)];
+        profile.nodes = vec![node(None, 0, Body, rows)];
+        profile.run.processors = processors;
+        profile.run.settings = [(name.to_owned(), value.to_owned())].into();
+        causes(&profile).remove(0).remedy
+    };
+    for (name, value) in [
+        ("OMP_WAIT_POLICY", "PASSIVE"),
+        ("GOMP_SPINCOUNT", "0"),
+        ("KMP_BLOCKTIME", "0"),
+    ] {
+        let is_named = |remedy: &str| remedy.starts_with(&format!("{name}="));
+        assert!(is_named(&remedy(name, value, 2)), "{name}");
+        assert!(!is_named(&remedy(name, value, 1)), "{name}");
+        assert!(!is_named(&remedy(name, "active", 2)), "{name}");
+    }
+}
+
 /// The kinds of the causes that are found.
 fn kinds_of(profile: &Profile) -> Vec<CauseKind> {
     found(profile).into_iter().map(|it| it.0).collect()

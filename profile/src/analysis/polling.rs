@@ -75,7 +75,9 @@ pub(super) fn polling<'a>(
             *own = own.saturating_sub(looks.held_ns);
             let measuring_ps = profile.run.measuring_ps(row.row, node.kind);
             let yielded = (looks.count as f64 * yielding) as u64;
-            let between = time_between(&looks, measuring_ps, *own).max(yielded).min(*own);
+            let between = time_between(&looks, measuring_ps, *own)
+                .max(yielded)
+                .min(*own);
             let share = (looks.ns + between) as f64 / ((looks.ns + *own) as f64).max(1.0);
             if share < least {
                 continue;
