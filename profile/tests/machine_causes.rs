@@ -98,7 +98,7 @@ fn more_threads_than_processors_shorten_no_serial_part() {
         let mut rows = vec![row(0, &[(Seq, 40)])];
         rows.extend((1..5).map(|thread| row(thread, &[(Main, 40), (Body, 40)])));
         profile.nodes = vec![node(None, 0, Body, rows)];
-        let causes = causes(&profile);
+        let causes = Report::new(&profile).causes.list;
         let serial = causes.iter().find(|it| it.kind == CauseKind::SerialPart);
         serial.map(|it| it.likely.ns / SECOND)
     };

@@ -116,7 +116,7 @@ fn a_task_that_is_much_longer_than_the_others_is_to_come_first() {
 }
 
 #[test]
-fn tasks_that_take_longer_to_hand_out_than_they_work_are_too_small() {
+fn tasks_that_take_long_to_hand_out_for_what_they_work_are_too_small() {
     let kind = |tasks: u64, work: u64| {
         let executed = |thread| times(thread, Main, tasks / 2, work);
         let executions = node(Some(1), 3, Ibarr, vec![executed(1), executed(2)]);
@@ -125,10 +125,13 @@ fn tasks_that_take_longer_to_hand_out_than_they_work_are_too_small() {
         profile.regions[3].begin = profile.regions[2].begin;
         found(&profile)[0].0
     };
-    // Each task takes 1.2 us of the 160 s of thread time. It works for a quarter or for most of
-    // that.
+    // Each task takes 1.2 us of the 160 s of thread time. It works for a quarter, for more than half or
+    // for most of that.
     assert_eq!(kind(130_000_000, 20), CauseKind::SmallTasks);
-    assert_eq!(kind(130_000_000, 60), CauseKind::TooFewTasks);
+    assert_eq!(kind(130_000_000, 60), CauseKind::SmallTasks);
+    assert_eq!(kind(130_000_000, 70), CauseKind::TooFewTasks);
+    // A task of 4 us is worth handing out for 1.5 us.
+    assert_eq!(kind(30_000_000, 60), CauseKind::TooFewTasks);
     // It cannot take a tenth of a second to hand out each of a thousand tasks.
     assert_eq!(kind(1_000, 20), CauseKind::TooFewTasks);
 }

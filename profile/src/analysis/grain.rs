@@ -11,6 +11,12 @@ use crate::region_kind::RegionKind;
 /// two threads that share such tasks are not much faster than one without.
 const TOO_MUCH: f64 = 0.5;
 
+/// To create a short task and to hand it out must cost at least this part of its work for it to be too
+/// small: what several threads win is partly spent on that.
+const MUCH_OF_SHORT: f64 = 0.25;
+/// A task that works for at most so many nanoseconds is short.
+const SHORT_NS: u64 = 2_000;
+
 /// Up to this elapsed time in nanoseconds, a wait for a task may be the time that the runtime
 /// takes to hand it out. LLVM's runtime takes 600 ns for a task that another thread created.
 const HANDED_OUT_NS: u64 = 1500;
@@ -45,8 +51,12 @@ impl Grain {
         if self.mean_work_ns() >= LARGE_NS {
             return false;
         }
+        let costs = match self.mean_work_ns() <= SHORT_NS {
+            true => MUCH_OF_SHORT,
+            false => 1.0,
+        };
         self.creation_ns as f64 > TOO_MUCH * self.work_ns as f64
-            || self.waits_are_handing_out() && self.cost_ns() > self.work_ns
+            || self.waits_are_handing_out() && self.cost_ns() as f64 > costs * self.work_ns as f64
     }
 
     /// Whether the waits for them may be the time that the runtime takes to hand them out.
