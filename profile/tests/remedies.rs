@@ -9,7 +9,7 @@ use profile::model::{Distribution, Node, Profile};
 use profile::region_kind::{PseudoRegion, RegionKind as Kind};
 use team::{causes, found, loop_of, team, times};
 
-use PseudoRegion::{Body, Enter, Ibarr, Main, Seq};
+use PseudoRegion::{Body, Enter, Exit, Ibarr, Main, Seq};
 
 #[test]
 fn a_loop_whose_turns_come_soon_is_not_told_to_let_them_come_soon() {
@@ -134,6 +134,22 @@ fn tasks_that_take_long_to_hand_out_for_what_they_work_are_too_small() {
     assert_eq!(kind(30_000_000, 60), CauseKind::TooFewTasks);
     // It cannot take a tenth of a second to hand out each of a thousand tasks.
     assert_eq!(kind(1_000, 20), CauseKind::TooFewTasks);
+}
+
+/// LLVM's runtime gives back the memory of tasks when their team ends.
+#[test]
+fn the_end_of_a_team_with_small_tasks_is_part_of_what_they_cost() {
+    let executed = |thread| times(thread, Main, 65_000_000, 20);
+    let executions = node(Some(1), 3, Ibarr, vec![executed(1), executed(2)]);
+    let kinds = [Kind::Single, Kind::Task, Kind::TaskExec];
+    let creations = node(Some(1), 2, Body, vec![times(1, Main, 130_000_000, 1)]);
+    let mut profile = team(&kinds, vec![single_with_tasks(), executions, creations]);
+    profile.regions[3].begin = profile.regions[2].begin;
+    let ends = |thread| row(thread, &[(Main, 80), (Body, 60), (Exit, 20)]);
+    profile.nodes[0].rows = vec![row(0, &[(Seq, 80)]), ends(1), ends(2)];
+    let found = found(&profile);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, CauseKind::SmallTasks);
 }
 
 #[test]

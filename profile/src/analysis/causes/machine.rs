@@ -14,6 +14,10 @@ use crate::model::Scheduling;
 /// won. Every machine has something else to do now and then.
 pub(super) const BUSY: f64 = 5.0;
 
+/// More threads than processors are only reported if at least this percentage of the run can be won.
+/// Their turns on the processors end at different times, which may look like a loss of a little less.
+const CROWDED: f64 = 10.0;
+
 /// The part of the time that threads were ready from which on a machine is too busy to judge waits, if
 /// they had no processor for as long: even if most of that time was in waits.
 const VERY_BUSY: f64 = 0.5;
@@ -75,7 +79,11 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         Kind::NoProcessor => amount.likely,
         _ => amount.upper,
     };
-    if facts.share(win) < BUSY && !is_busy {
+    let least = match kind {
+        Kind::Oversubscription => CROWDED,
+        _ => BUSY,
+    };
+    if facts.share(win) < least && !is_busy {
         return;
     }
     if kind == Kind::NoProcessor {

@@ -8,6 +8,7 @@ use super::{Cause, Facts, Kind, Place, mentions};
 use crate::analysis::remedy::tasks_while_waiting;
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
+use crate::columns::Quantity;
 use crate::model::Region;
 use crate::region_kind::RegionKind;
 
@@ -53,11 +54,15 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         let table = facts.table(region);
         table.is_some_and(|table| tasks_while_waiting(table, quantity).is_some())
     };
+    // LLVM's runtime gives back the tasks' memory when the team ends.
+    let binding = facts.binding_regions();
+    let teams: Vec<usize> = small.iter().filter_map(|it| binding[it.region]).collect();
     let taken = ledger.take(|entry| {
         let waits = entry.is_of(&[RegionKind::Taskwait])
             || waits_for_tasks(entry.region, entry.cost.quantity)
                 && work_of_creator(facts, entry).is_none();
-        creates(entry.region) || waits && are_waited_for
+        let ends_team = teams.contains(&entry.region) && entry.cost.quantity == Quantity::ExitTime;
+        creates(entry.region) || waits && are_waited_for || ends_team
     });
     let creations = small.iter().map(|grain| grain.region);
     let place = place(facts, worst.region, creations, &taken);
