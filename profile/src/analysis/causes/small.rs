@@ -239,26 +239,9 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         time(each(useful)),
         time(each(paid)),
     );
-    let remedy = match kind {
-        _ if are_teams_too_large => machine::fewer_threads(facts),
-        Kind::Oversubscription => machine::NESTED.to_owned(),
-        _ if 2 * each(useful) <= breaks_even => format!(
-            "{ONE_REGION}, or keep it serial with an if clause where it has less than about {} of \
-             work.",
-            time(breaks_even)
-        ),
-        _ if each(useful) as f64 <= WORTH_A_TEAM => format!(
-            "{ONE_REGION}, or try whether it is faster serial, with an if clause: the threads' work \
-             includes fetching data from each other's caches."
-        ),
-        _ => format!("{ONE_REGION}."),
-    };
-    let remedy = match machine::sleeps_at_once(facts) {
-        Some(setting) if kind == Kind::SmallRegions && each(paid) >= SLEEPS_NS => format!(
-            "{setting} has threads sleep as soon as they wait, and waking them takes long: try \
-             without it. {remedy}"
-        ),
-        _ => remedy,
+    let remedy = match are_teams_too_large {
+        true => machine::fewer_threads(facts),
+        false => remedy(facts, kind, [each(useful), each(paid), breaks_even]),
     };
     let mut cause = facts.cause_of(kind, place, amount);
     cause.category = Some(Category::Mgmt);
@@ -269,4 +252,32 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         ("breaks_even_ns", breaks_even),
     ];
     Some(cause.showing(&evidence).saying(what, remedy))
+}
+
+/// What to do about regions with so much work at a time, whose teams cost so much, and which are worth
+/// a team from so much work on, all in nanoseconds.
+fn remedy(facts: &Facts<'_, '_>, kind: Kind, [work, paid, breaks_even]: [u64; 3]) -> String {
+    if kind == Kind::Oversubscription {
+        return machine::NESTED.to_owned();
+    }
+    let sleeps = machine::sleeps_at_once(facts).filter(|_| paid >= SLEEPS_NS);
+    let wakes = sleeps.map_or(String::new(), |setting| {
+        format!(
+            "{setting} has threads sleep as soon as they wait, and waking them takes long: try \
+             without it. "
+        )
+    });
+    let serial = if 2 * work <= breaks_even {
+        format!(
+            ", or keep it serial with an if clause where it has less than about {} of work",
+            time(breaks_even)
+        )
+    } else if work as f64 <= WORTH_A_TEAM {
+        ", or try whether it is faster serial, with an if clause: the threads' work includes fetching \
+         data from each other's caches"
+            .to_owned()
+    } else {
+        String::new()
+    };
+    format!("{wakes}{ONE_REGION}{serial}.")
 }
