@@ -62,7 +62,7 @@ struct romp_passed {
  * `passed->region` to 0; if not, it reports the event.
  *
  * The library changes all fields, also from other threads, so all accesses are atomic, in relaxed
- * order. A record stays as long as its thread. */
+ * order. It never frees the records. */
 struct romp_passing {
   unsigned long *mark;
   unsigned long seen;

@@ -27,8 +27,8 @@
 //!   output, exit status, errno and working directory are its own;
 //! - a signal handler of ours does nothing but wake a thread;
 //! - `unsafe` stands only in `sources`, whose callers are programs; for a collector's
-//!   messages (`requests`); where memory is per thread (`lending`, `team`, `shared`, `thread`, `thread_word`) or
-//!   is taken from a range of our own (`allocator`); where the OpenMP and the C++ runtime
+//!   messages (`requests`); where memory is per thread (`team`, `shared`, `thread`, `thread_word`) or is
+//!   taken from a range of our own (`allocator`); where the OpenMP and the C++ runtime
 //!   are asked (`omp`, `fortran_omp`, `cxx`); where the program keeps the record of a loop
 //!   (`chunks`, `chunk_requests`); and where the system is asked
 //!   (`at_end`, `beginning`, `cancellation`, `clock`, `config`, `counters`, `dynamic`, `errno`,

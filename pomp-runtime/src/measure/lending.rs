@@ -152,9 +152,9 @@ impl Passing {
     }
 }
 
-/// A record for instances that are not measured at all, now or later.
+/// A thread's record for instances that are not measured, now or later.
 #[derive(Debug)]
-struct Unmeasured {
+pub(super) struct Unmeasured {
     record: Passing,
     passed: Passed,
 }
@@ -162,27 +162,23 @@ struct Unmeasured {
 /// The mark of such records. It never changes, so a record is valid until its number is used up.
 static UNMEASURED_MARK: AtomicU64 = AtomicU64::new(1);
 
-thread_local! {
-    static UNMEASURED: Unmeasured = const {
-        Unmeasured {
+impl Unmeasured {
+    pub(super) const fn new() -> Self {
+        Self {
             record: Passing::new(),
             passed: Passed::none(),
         }
-    };
-}
+    }
 
-/// The record in which the program counts instances of this thread that are not measured, now or later.
-/// They make no call then. Nobody reads the number.
-pub(crate) fn unmeasured() -> &'static Passing {
-    // SAFETY: the memory is the thread's own for as long as the thread runs, since the value is not
-    // dropped. Only this thread gets its address.
-    let own = UNMEASURED.with(|own| unsafe { &*std::ptr::from_ref(own) });
-    let record = &own.record;
-    record.passed.set(Some(&own.passed));
-    record.mark.set(Some(&UNMEASURED_MARK));
-    record.left.store(u32::MAX, Ordering::Relaxed);
-    record.seen.set(UNMEASURED_MARK.load(Ordering::Relaxed));
-    record
+    /// The record in which the program counts such instances without a call. Nobody reads the number.
+    pub(super) fn lend(&'static self) -> &'static Passing {
+        let record = &self.record;
+        record.passed.set(Some(&self.passed));
+        record.mark.set(Some(&UNMEASURED_MARK));
+        record.left.store(u32::MAX, Ordering::Relaxed);
+        record.seen.set(UNMEASURED_MARK.load(Ordering::Relaxed));
+        record
+    }
 }
 
 /// A thread's records.

@@ -93,6 +93,13 @@ pub(crate) fn begin_and_lend(
     thread.sampler.begins_and_lends(region, phase)
 }
 
+/// The record in which this thread counts the instances of a construct that is switched off, if it has
+/// one. A thread of which nothing was measured yet has none.
+pub(crate) fn lend_for_unmeasured() -> Option<&'static Passing> {
+    let thread = thread::current().filter(|thread| !thread.is_busy())?;
+    Some(thread.unmeasured.lend())
+}
+
 /// This thread and the region, if the thread knows its place, or finds it for that region.
 #[inline(always)]
 fn at_known_place(region: Option<&'static Region>) -> Option<(&'static Thread, &'static Region)> {

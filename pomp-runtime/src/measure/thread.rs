@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard};
 use super::collector_counts::WaitCounts;
 use super::counters::Files;
 use super::holds::{Held, Holds};
+use super::lending::Unmeasured;
 use super::mutex::lock;
 use super::own_time::OwnTime;
 use super::records::Frame;
@@ -84,6 +85,7 @@ pub(crate) struct Thread {
     pub(crate) skipped: SharedU64,
     /// What the recording of its events takes.
     pub(crate) own_time: OwnTime,
+    pub(super) unmeasured: Unmeasured,
 }
 
 thread_word! {
@@ -268,6 +270,7 @@ impl Thread {
             holds: Holds::new(),
             sampler: Sampler::new(),
             own_time: OwnTime::new(),
+            unmeasured: Unmeasured::new(),
             passed_lock: PassedLock::none(),
             passed_member: PassedMember::none(),
             before: SharedRef::none(),

@@ -8,8 +8,8 @@ use super::boundary::{event, is_switched_off};
 use super::descriptor::OmpRegDescr;
 use super::pomp::{POMP_Critical_enter, POMP_Master_begin, POMP_Ordered_enter, on_event};
 use crate::measure::clock::now_in_order;
-use crate::measure::lending::{Passing, unmeasured};
-use crate::measure::passed::{begin_and_lend, pass_over_and_lend};
+use crate::measure::lending::Passing;
+use crate::measure::passed::{begin_and_lend, lend_for_unmeasured, pass_over_and_lend};
 use crate::measure::records::Region;
 use crate::measure::sampler::Passes;
 use crate::measure::{coarse_times, state, thread};
@@ -35,7 +35,10 @@ macro_rules! begins {
             // SAFETY: as the caller promises.
             unsafe {
                 let region = descriptor.as_ref().and_then(OmpRegDescr::known_region);
-                if state::is_off() || is_switched_off(region) {
+                if state::is_off() {
+                    return 0;
+                }
+                if is_switched_off(region) {
                     pass_over_all(slot);
                     return 0;
                 }
@@ -53,16 +56,18 @@ begins! {
     POMP_Ordered_enter_or_pass: begin_with_others(Event::OrderedEnter, POMP_Ordered_enter);
 }
 
-/// No instance of the construct is measured, now or later.
+/// The construct is switched off, so none of its instances is measured.
 ///
 /// # Safety
 /// As for the functions that call it.
 #[cold]
 #[inline(never)]
 unsafe fn pass_over_all(slot: *mut *const Passing) {
-    if !slot.is_null() {
+    if !slot.is_null()
+        && let Some(record) = lend_for_unmeasured()
+    {
         // SAFETY: as the caller promises.
-        unsafe { slot.write(unmeasured()) };
+        unsafe { slot.write(record) };
     }
 }
 
