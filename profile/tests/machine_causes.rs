@@ -477,3 +477,21 @@ fn a_busy_machine_leaves_the_program_its_part_of_what_can_be_won() {
         "{found:?}"
     );
 }
+
+#[test]
+fn a_thread_outside_of_all_teams_waits_for_no_lock() {
+    let with = |around: Option<usize>, threads: &[&[u32]]| {
+        let mut profile = team(&[Kind::Critical], Vec::new());
+        profile.threads = run(&[], threads).threads;
+        let thread = if around.is_some() { 1 } else { 0 };
+        let waits = row(thread, &[(Main, 15), (Enter, 14), (Body, 1)]);
+        profile.nodes.push(node(around, 1, Body, vec![waits]));
+        let kinds = found(&profile).into_iter().map(|it| it.0);
+        kinds.filter(|kind| *kind == CauseKind::Critical).count()
+    };
+    let one: &[&[u32]] = &[&[0], &[0, 0], &[0, 1]];
+    assert_eq!(with(None, one), 0);
+    assert_eq!(with(Some(0), one), 1);
+    // Another initial thread may hold it.
+    assert_eq!(with(None, &[&[0], &[0, 0], &[0, 1], &[1]]), 1);
+}

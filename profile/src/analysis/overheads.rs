@@ -242,10 +242,14 @@ impl Whole {
         let coverage_ns = (walls.coverage_ns.round() as u64).min(duration_ns);
         let serial_ns = duration_ns - coverage_ns;
         // One thread of each process executes its serial part, or several threads wait there
-        // for each other.
-        let serial_busy_ns = serial_ns
-            .saturating_mul(processes)
-            .max(sums.outside.total());
+        // for each other. What is estimated there for one alone may be longer.
+        let initial = profile.threads.iter().filter(|it| it.path.len() == 1);
+        let serial_busy_ns = match initial.count() as u64 <= processes {
+            true => serial_ns.saturating_mul(processes),
+            false => serial_ns
+                .saturating_mul(processes)
+                .max(sums.outside.total()),
+        };
         let busy_ns = sums.in_teams_ns.saturating_add(serial_busy_ns);
         let threads = u64::from(profile.run.max_threads.max(1));
         let threads = threads.max(busy_ns.div_ceil(duration_ns.max(1)));
