@@ -62,6 +62,12 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Whether each process has one initial thread, so that nothing else runs outside of its teams.
+    pub(crate) fn has_one_initial_thread_each(&self) -> bool {
+        let initial = self.threads.iter().filter(|thread| thread.is_initial());
+        initial.count() <= self.ranks.len().max(1)
+    }
+
     /// Whether there are so many rows that several threads should work on them.
     #[must_use]
     pub fn is_large(&self) -> bool {
@@ -390,6 +396,13 @@ pub struct Thread {
     pub rank: Option<u32>,
     /// Thread numbers from the initial thread down.
     pub path: Vec<u32>,
+}
+
+impl Thread {
+    /// Whether it is an initial thread.
+    pub(crate) fn is_initial(&self) -> bool {
+        self.path.len() == 1
+    }
 }
 
 impl std::fmt::Display for Thread {

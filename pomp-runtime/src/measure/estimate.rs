@@ -44,7 +44,7 @@ const TRANSFER: u64 = 128;
 /// A critical section that is passed over waits longer than a timed one for so many sections of other
 /// threads at most. What is left beyond that is work: a few pieces of it may be so long that none of
 /// them was timed.
-const MISSED: f64 = 2.0;
+const MORE_SECTIONS: f64 = 2.0;
 
 /// Whether all instances in a parallel region update the same variable. Then the time of timed
 /// instances tells little: while one thread reads the clock, the other threads leave the variable
@@ -112,7 +112,7 @@ impl Sample {
             // While its thread reads the clock, others leave the lock to it.
             (Some(ticks), Some(RegionKind::Critical)) => {
                 let transfer = ticks_of_updates(TRANSFER) as f64;
-                let longest = MISSED * (mean[PseudoRegion::Body as usize] + transfer);
+                let longest = MORE_SECTIONS * (mean[PseudoRegion::Body as usize] + transfer);
                 let more = (ticks - mean[main]).clamp(0.0, longest);
                 mean[main] += more;
                 mean[PseudoRegion::Enter as usize] += more;

@@ -73,14 +73,14 @@ impl Sequence {
 
     /// The work between two instances took so many ticks.
     pub(super) fn add_work(&self, ticks: u64) {
-        if self.has_work_of(ticks) {
+        if self.counts_work_of(ticks) {
             self.work.add(ticks);
             self.squares.add(ticks as f64 * ticks as f64);
         }
     }
 
     /// Whether a piece of work of so many ticks counts.
-    pub(super) fn has_work_of(&self, ticks: u64) -> bool {
+    pub(super) fn counts_work_of(&self, ticks: u64) -> bool {
         ticks <= LONG * self.usual.get()
     }
 

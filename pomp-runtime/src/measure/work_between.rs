@@ -39,7 +39,7 @@ impl Thread {
         let sample = between.node.get().and_then(Node::sample);
         sample.is_some_and(|sample| {
             let ticks = at.saturating_sub(between.begin.get());
-            sample.sequence.has_work_of(ticks)
+            sample.sequence.counts_work_of(ticks)
         })
     }
 
@@ -55,9 +55,8 @@ impl Thread {
     /// were left out, the others would be shorter than usual.
     pub(crate) fn end_work_between(&'static self, region: &'static Region, now: impl Fn() -> u64) {
         let between = &self.sampler.work_between;
-        let is_of_region = |node: &&Node| node.region().is_some_and(|it| std::ptr::eq(it, region));
         let begin = between.begin.get();
-        let Some(node) = between.node.get().filter(is_of_region) else {
+        let Some(node) = between.node.get().filter(|node| node.is_of(region)) else {
             return;
         };
         if begin == 0 {

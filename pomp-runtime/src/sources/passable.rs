@@ -56,7 +56,7 @@ begins! {
     POMP_Ordered_enter_or_pass: begin_with_others(Event::OrderedEnter, POMP_Ordered_enter);
 }
 
-/// The construct is switched off, so none of its instances is measured.
+/// The construct is switched off: has the program count all its instances without a call.
 ///
 /// # Safety
 /// As for the functions that call it.

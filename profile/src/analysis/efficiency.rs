@@ -158,7 +158,7 @@ fn program(profile: &Profile, overheads: &Overheads, levels: &[Uses]) -> Efficie
     // Each process had one serial part, which its first initial thread executed.
     let outside = overheads.outside.total() / overheads.processes.max(1);
     let serial = overheads.serial.ns.saturating_sub(outside);
-    let initial = profile.threads.iter().filter(|it| it.path.len() == 1);
+    let initial = profile.threads.iter().filter(|it| it.is_initial());
     let first: BTreeMap<Option<u32>, &Thread> = initial.rev().map(|it| (it.rank, it)).collect();
     for thread in first.into_values() {
         *useful.entry(processor(thread)).or_default() += serial;

@@ -39,7 +39,7 @@ impl Initial {
         let mut processes: BTreeMap<Option<u32>, Vec<(usize, Times)>> = BTreeMap::new();
         let times = times(profile, tree);
         for (index, thread) in profile.threads.iter().enumerate() {
-            if thread.path.len() == 1 {
+            if thread.is_initial() {
                 let process = processes.entry(thread.rank).or_default();
                 process.push((index, times[index]));
             }

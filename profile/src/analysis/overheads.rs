@@ -242,13 +242,11 @@ impl Whole {
         let coverage_ns = (walls.coverage_ns.round() as u64).min(duration_ns);
         let serial_ns = duration_ns - coverage_ns;
         // One thread of each process executes its serial part, or several threads wait there
-        // for each other. What is estimated there for one alone may be longer.
-        let initial = profile.threads.iter().filter(|it| it.path.len() == 1);
-        let serial_busy_ns = match initial.count() as u64 <= processes {
-            true => serial_ns.saturating_mul(processes),
-            false => serial_ns
-                .saturating_mul(processes)
-                .max(sums.outside.total()),
+        // for each other. An estimated time of one thread alone may exceed the serial part.
+        let of_one_each = serial_ns.saturating_mul(processes);
+        let serial_busy_ns = match profile.has_one_initial_thread_each() {
+            true => of_one_each,
+            false => of_one_each.max(sums.outside.total()),
         };
         let busy_ns = sums.in_teams_ns.saturating_add(serial_busy_ns);
         let threads = u64::from(profile.run.max_threads.max(1));

@@ -369,7 +369,7 @@ impl<'r, 'p> Severities<'r, 'p> {
     /// The initial thread, if there is one.
     fn initial(&self) -> Option<usize> {
         let threads = self.profile.threads.iter().enumerate();
-        let mut initial = threads.filter(|(_, thread)| thread.path.len() == 1);
+        let mut initial = threads.filter(|(_, thread)| thread.is_initial());
         match (initial.next(), initial.next()) {
             (Some((thread, _)), None) => Some(thread),
             _ => None,

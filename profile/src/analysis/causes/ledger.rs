@@ -58,8 +58,7 @@ impl Ledger {
             .enumerate()
             .flat_map(|(region, it)| overheads::of(it.kind).map(move |cost| entry(region, cost)))
             .collect();
-        let initial = profile.threads.iter().filter(|it| it.path.len() == 1);
-        let is_one_initial = initial.count() <= profile.ranks.len().max(1);
+        let is_one_initial = profile.has_one_initial_thread_each();
         for (here, node) in tree.nodes.iter().enumerate() {
             // No thread can wait for another one outside of all teams, whatever is estimated.
             let is_alone = is_one_initial && node.scope.is_none();

@@ -15,7 +15,7 @@ use crate::model::Scheduling;
 pub(super) const BUSY: f64 = 5.0;
 
 /// More threads than processors are only reported if at least this percentage of the run can be won.
-/// Their turns on the processors end at different times, which may look like a loss of a little less.
+/// Their turns on the processors end at different times. That alone can look like a loss of half as much.
 const CROWDED: f64 = 10.0;
 
 /// The part of the time that threads were ready from which on a machine is too busy to judge waits, if
