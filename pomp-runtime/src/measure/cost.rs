@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use profile::descriptor::Descriptor;
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::clock::{self, Scale};
 use super::errno;
@@ -72,15 +72,15 @@ impl Calibrated {
     }
 }
 
-/// What passing over an atomic update or a critical section adds to its time, in ticks. `is_lent`: the
+/// What passing over an instance of a construct or lock adds to its time, in ticks. `is_lent`: the
 /// program counts it.
-pub(super) fn ticks_of_passing(is_section: bool, is_lent: bool) -> f64 {
-    let ticks = match (is_section, is_lent) {
-        (false, true) => COUNTED.ticks(),
-        (true, true) => NOTED.ticks(),
-        (false, false) => CALLS.ticks(),
+pub(super) fn ticks_of_passing(kind: RegionKind, is_lent: bool) -> f64 {
+    let ticks = match (kind, is_lent) {
+        (RegionKind::Critical, true) => NOTED.ticks(),
+        (_, true) => COUNTED.ticks(),
         // It has two pairs of events.
-        (true, false) => 2 * CALLS.ticks(),
+        (RegionKind::Critical, false) => 2 * CALLS.ticks(),
+        (_, false) => CALLS.ticks(),
     };
     ticks as f64 / PAIRS as f64
 }

@@ -110,7 +110,7 @@ impl Sample {
         mean[main] = mean[main].max(least);
         match (self.sequence.in_passing(node), kind) {
             // While its thread reads the clock, others leave the lock to it.
-            (Some(ticks), Some(RegionKind::Critical)) => {
+            (Some(ticks), Some(RegionKind::Critical | RegionKind::Lock)) => {
                 let transfer = ticks_of_updates(TRANSFER) as f64;
                 let longest = MORE_SECTIONS * (mean[PseudoRegion::Body as usize] + transfer);
                 let more = (ticks - mean[main]).clamp(0.0, longest);

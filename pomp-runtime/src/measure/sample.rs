@@ -111,7 +111,7 @@ pub(crate) struct Sample {
     /// can have taken, summed over the intervals between timed instances.
     pub(super) last: SharedU64,
     pub(super) between: SharedU64,
-    /// Of atomic updates and critical sections.
+    /// Of atomic updates, critical sections and locks.
     pub(super) sequence: Sequence,
     /// The least mean interval of instances that were passed over, in 1024ths of a tick; 0 if it is
     /// not known.

@@ -1,4 +1,4 @@
-//! The time of atomic updates and critical sections that are passed over.
+//! The time of atomic updates, critical sections and locks that are passed over.
 //!
 //! Reads of the clock around such an instance change how long it takes. While its thread reads the
 //! clock, other threads leave the variable or the lock to it. And a processor that waits for a cache
@@ -75,7 +75,10 @@ impl Thread {
 /// Whether its instances take another time if they are timed.
 fn is_changed_by_timing(node: &Node) -> bool {
     let kind = node.region().map(|region| region.kind);
-    matches!(kind, Some(RegionKind::Atomic | RegionKind::Critical))
+    matches!(
+        kind,
+        Some(RegionKind::Atomic | RegionKind::Critical | RegionKind::Lock)
+    )
 }
 
 impl Sequence {
@@ -84,18 +87,18 @@ impl Sequence {
         if !is_changed_by_timing(node) || self.work.count.get() < ENOUGH {
             return None;
         }
-        let is_section = node.region()?.kind == RegionKind::Critical;
+        let region = node.region()?;
         let (work, error) = self.mean_work();
-        let work = match is_section {
+        let work = match region.kind {
+            RegionKind::Atomic => work,
             // What is left may be more than what timed instances took, so the work must not be too little.
-            true => work + error,
-            false => work,
+            _ => work + error,
         };
         let passed = self.passed.get() as f64;
         // There is one more piece of work in an interval than there are instances.
         let pieces = passed + self.intervals.count.get() as f64;
         let whole = self.intervals.ticks.get() as f64;
-        let passing = ticks_of_passing(is_section, node.region().is_some_and(Region::is_lent));
+        let passing = ticks_of_passing(region.kind, region.is_lent());
         Some((whole - pieces * work) / passed.max(1.0) - passing)
     }
 }

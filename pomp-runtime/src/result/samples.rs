@@ -115,18 +115,20 @@ impl Snapshot {
     }
 
     /// The time around a node's instances, in ticks, that was not measured in any instance there.
-    /// None if that time is not known yet.
+    /// None if that time is not known yet. An initial thread has at most the whole run.
     fn room(&self, node: &'static Node) -> Option<u64> {
         let Origin::Within(within) = node.place() else {
             return None;
         };
         let parent = node.parent()?;
         // Of a member only the body is known before all parts of its team are.
-        match (parent.place(), within) {
-            (Origin::Within(_), _) | (Origin::Member(_), PseudoRegion::Body) => {}
-            _ => return None,
-        }
-        let time = self.time_in(parent, within)?;
+        let time = match (parent.place(), within) {
+            (Origin::Initial(_), _) => self.lasted,
+            (Origin::Within(_), _) | (Origin::Member(_), PseudoRegion::Body) => {
+                self.time_in(parent, within)?
+            }
+            (Origin::Member(_), _) => return None,
+        };
         let beside = parent
             .children()
             .filter(|it| pseudo_region(it.key_within()) == within);

@@ -109,12 +109,16 @@ pub(crate) struct Snapshot {
     most_threads: u32,
     /// Ticks during which any outermost team was open, if nodes do not tell.
     pub(super) covered: Option<u64>,
+    /// Ticks of the whole run, without pauses.
+    pub(super) lasted: u64,
 }
 
 impl Snapshot {
-    /// Takes in all nodes, with everything that is open closed at `at`.
-    pub(crate) fn take(threads: &[&'static Thread], at: u64) -> Self {
+    /// Takes in all nodes of a run that began and ended at these times, in ticks. Everything that is
+    /// open is closed at the end.
+    pub(crate) fn take(threads: &[&'static Thread], [beginning, at]: [u64; 2]) -> Self {
         let mut snapshot = Self {
+            lasted: pause::between(beginning, at),
             pauses: u64::from(pause::count()),
             most_threads: active::most_threads(),
             covered: active::covered(at),

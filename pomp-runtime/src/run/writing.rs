@@ -196,7 +196,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     }
     let (snapshot, end) = quiesce::while_quiet(&threads, || {
         let end = clock::Pair::read();
-        let snapshot = Snapshot::take(&threads, end.ticks);
+        let snapshot = Snapshot::take(&threads, [start.beginning.clock.ticks, end.ticks]);
         match is_last {
             true => trace::close(&threads, end.ticks),
             false => trace::write_so_far(&threads),

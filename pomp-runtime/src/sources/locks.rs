@@ -8,11 +8,11 @@ use std::ffi::{c_int, c_void};
 use super::boundary::{is_switched_off, passing_event_of, thread_event};
 use super::descriptor::OmpRegDescr;
 use super::regions::region_of;
-use crate::measure::clock::now;
+use crate::measure::clock::{now, now_in_order};
 use crate::measure::collector::waits::are_only_contended;
 use crate::measure::lock::{LockCall, Unset};
 use crate::measure::records::Region;
-use crate::measure::thread::Thread;
+use crate::measure::thread::{self, Thread};
 use crate::measure::{collector, omp, passed_locks, state};
 
 /// The call begins, at the region that `find` finds.
@@ -29,7 +29,10 @@ pub(super) fn begin_wait(
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
     lock: *mut c_void,
 ) -> Option<LockCall> {
-    let action = |thread: &'static Thread, region| thread.lock_wait(region, lock.addr(), now);
+    let action = |thread: &'static Thread, region| {
+        thread.end_work_between(region, now_in_order);
+        thread.lock_wait(region, lock.addr(), now)
+    };
     passing_event_of(find, action)?
 }
 
@@ -46,8 +49,11 @@ pub(super) fn is_set_at_once(
     test: impl FnOnce() -> c_int + Copy,
 ) -> bool {
     let may_ask = state::is_on() && (!collector::is_listening() || are_only_contended());
-    let is_sampled = || known().is_some_and(Region::is_sampled);
-    let begin = (may_ask && is_sampled()).then(now);
+    let sampled = known().filter(|region| may_ask && region.is_sampled());
+    let begin = sampled.map(|region| {
+        end_work(region);
+        now()
+    });
     let is_set = may_ask && test() != 0;
     if is_set {
         let test = begin.map(|begin| [begin, now()]);
@@ -87,12 +93,23 @@ pub(super) fn called(call: Option<LockCall>) {
     }
 }
 
-/// The unset call has returned.
+/// The unset call has returned. Work begins.
 #[inline(always)]
 pub(super) fn released(set: Option<(Unset, u64)>) {
     if let Some((set, start)) = set {
         let at = now();
         thread_event(move |thread| thread.lock_released(set, start, at));
+    }
+    if let Some(thread) = thread::current() {
+        thread.begin_work_between(now_in_order);
+    }
+}
+
+/// Work ends in front of a call that sets a lock.
+#[inline(always)]
+fn end_work(region: &'static Region) {
+    if let Some(thread) = thread::current() {
+        thread.end_work_between(region, now_in_order);
     }
 }
 

@@ -67,7 +67,7 @@ fn profile_at(at: u64, threads: &[&'static Thread], regions: &[&'static Region])
         span: [0, at],
         is_last: true,
     };
-    merge(&Snapshot::take(threads, at), regions, ending)
+    merge(&Snapshot::take(threads, [0, at]), regions, ending)
 }
 
 /// One line per node and thread:

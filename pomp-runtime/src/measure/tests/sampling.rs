@@ -1,6 +1,7 @@
 //! Hot small constructs, of which some instances are passed over.
 
 use profile::model::Row;
+use profile::region_kind::RegionKind;
 
 use super::*;
 use crate::measure::cost::{ticks_of_empty_instance, ticks_of_passing, ticks_of_updates};
@@ -138,7 +139,7 @@ fn once(
         for event in &events[1..] {
             t.passes_over(*event, || Some(of));
         }
-        return at + passed + ticks_of_passing(events.len() > 2, false).round() as u64;
+        return at + passed + ticks_of_passing(of.kind, false).round() as u64;
     }
     t.end_work_between(of, || at + ticks_of_empty_instance());
     let last = events.len() as u64 - 1;
@@ -146,6 +147,31 @@ fn once(
         t.enter(|t| t.on(*event, of, at + timed * part / last));
     }
     let end = at + timed + sampling::cost_of_pair();
+    t.begin_work_between(|| end);
+    end
+}
+
+/// As `once`, of a lock that is set and unset.
+fn once_locked(
+    t: &'static Thread,
+    of: &'static Region,
+    at: u64,
+    [passed, timed]: [u64; 2],
+) -> u64 {
+    const LOCK: usize = 0x1000;
+    if passes_over_lock(t, of, LOCK) {
+        t.has_set_passed_lock();
+        assert!(t.unsets_passed_lock(LOCK));
+        return at + passed + ticks_of_passing(of.kind, false).round() as u64;
+    }
+    t.end_work_between(of, || at + ticks_of_empty_instance());
+    t.enter(|t| t.lock_got(of, LOCK, None, || at));
+    let end = at + timed;
+    t.enter(|t| {
+        let unset = t.lock_release(LOCK, end).unwrap();
+        t.lock_released(unset, end, end);
+    });
+    let end = end + sampling::cost_of_pair();
     t.begin_work_between(|| end);
     end
 }
@@ -161,7 +187,11 @@ fn in_sequence(
     let t = sampled_thread();
     let mut at = 10;
     for number in 0..all {
-        at = once(t, of, events, at, [passed, timed]) + work(number);
+        at = match of.kind {
+            RegionKind::Lock => once_locked(t, of, at, [passed, timed]),
+            _ => once(t, of, events, at, [passed, timed]),
+        };
+        at += work(number);
     }
     row(&profile_at(at, &[t], &[of]), &of.descriptor.region_type)
 }
@@ -219,6 +249,44 @@ fn so_is_the_time_of_critical_sections_that_are_passed_over() {
     let main = each(90, rarely)[0];
     let most = 90.0 + 2.0 * (30.0 + ticks_of_updates(128) as f64);
     assert!(main < most, "{main} of {most}");
+}
+
+#[test]
+fn so_is_the_time_of_locks_that_are_passed_over() {
+    const ALL: u64 = 10 * MANY as u64;
+    let row = in_sequence(region("lock", 1), &[], [ALL, 120, 20], |_| 60);
+    let timed = row.estimate().unwrap().timed;
+    assert!(row.main.count == ALL && timed < ALL / 4, "{row:?}");
+    let parts = [row.main, row.enter(), row.body];
+    let [main, enter, body] = parts.map(|part| part.ns as f64 / ALL as f64);
+    assert!((main - 120.0).abs() < 15.0, "{main}");
+    // What is added was spent on waiting.
+    assert!((main - enter - body).abs() < 2.0, "{enter} and {body}");
+    assert!((body - 20.0).abs() < 2.0, "{body}");
+}
+
+/// Teams of the thread lie between instances that it passes over outside of them.
+#[test]
+fn instances_outside_of_teams_take_no_longer_than_there_is_time_outside() {
+    let (t, critical, parallel) = (sampled_thread(), region("critical", 1), region("parallel", 2));
+    let events = [CriticalEnter, CriticalBegin, CriticalEnd, CriticalExit];
+    let (mut at, mut outside) = (10, 10);
+    for number in 0..MANY as u64 {
+        let next = once(t, critical, &events, at, [5, 3_000]);
+        outside += next - at;
+        at = next;
+        if number.is_multiple_of(10) {
+            let team = t.forks(parallel, at);
+            t.begins(team, 0, 1, at);
+            t.end_member(parallel, at + 100_000);
+            at += 100_000;
+            t.join(parallel, at);
+        }
+    }
+    let row = row(&profile_at(at, &[t], &[critical, parallel]), "critical");
+    assert_eq!(row.main.count, MANY as u64);
+    assert!(row.estimate().unwrap().timed < MANY as u64 / 4, "{row:?}");
+    assert!(row.main.ns <= outside, "{} of {outside}", row.main.ns);
 }
 
 /// The longer the work, the more often does it hold an instance of another construct.

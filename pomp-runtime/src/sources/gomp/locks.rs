@@ -85,10 +85,10 @@ shapes! {
 
     /// Unsets a lock.
     lock_unset(lock, found, call) {
-        let set = match passed_locks::is_passed_over(lock.addr()) {
-            true => None,
-            false => release(move |thread| region(thread, found), lock),
-        };
+        if passed_locks::is_passed_over(lock.addr()) {
+            return call();
+        }
+        let set = release(move |thread| region(thread, found), lock);
         let result = call();
         released(set);
         result
