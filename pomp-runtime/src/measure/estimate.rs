@@ -8,8 +8,9 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::sample::{PARTS, Sample, half_interval};
 use super::sampling::cost_of_pair;
-use crate::measure::cost::{ticks_of_empty_instance, ticks_of_updates};
+use crate::measure::cost::{ticks_of_empty_instance, ticks_of_empty_work, ticks_of_updates};
 use crate::measure::records::Node;
+use crate::measure::records::node::pseudo_region;
 
 /// The possible error of the cost of timing that is left out, as a part of that cost. Timing adds
 /// between four ninths and eight ninths of the cost of a pair of events; two thirds are left out.
@@ -90,9 +91,13 @@ impl Sample {
         let main = PseudoRegion::Main as usize;
         let mut mean = [0.0; PARTS];
         for part in node.parts().iter().map(|part| *part as usize) {
-            let timing = match (kind, part == PseudoRegion::Enter as usize) {
+            let timing = match (kind, pseudo_region(part as u8)) {
                 // What is recorded is beyond the shortest call, or a long wait.
-                (Some(RegionKind::Lock), true) => 0.0,
+                (Some(RegionKind::Lock), PseudoRegion::Enter) => 0.0,
+                // It is timed as the work between two instances is.
+                (Some(RegionKind::Lock), PseudoRegion::Body) if timing > 0.0 => {
+                    ticks_of_empty_work() as f64
+                }
                 _ => timing,
             };
             mean[part] = (self.weighted[part].get() / weights - timing).max(0.0);

@@ -158,6 +158,18 @@ impl Thread {
         }
     }
 
+    /// The call that acquired a lock returns. Recording it takes longer than many a hold. So where holds
+    /// are timed by sample, that time is left out: the hold begins now.
+    #[inline(always)]
+    pub(crate) fn begin_hold(&'static self, address: usize, now: impl Fn() -> u64) {
+        let is_sampled = |held: &&Held| held.node.get().is_some_and(|it| it.sample().is_some());
+        if let Some(held) = self.held(address).filter(is_sampled) {
+            let recording = now().saturating_sub(held.acquired.get());
+            held.start.add(recording);
+            held.acquired.add(recording);
+        }
+    }
+
     /// The call has not acquired the lock.
     pub(crate) fn lock_refused(&'static self, call: LockCall, at: u64) {
         let call = call.without_pauses(at);

@@ -71,10 +71,11 @@ impl Sequence {
         self.usual.set(next.max(RECENT));
     }
 
-    /// The work between two instances took so many ticks.
-    pub(super) fn add_work(&self, ticks: u64) {
-        if self.counts_work_of(ticks) {
-            self.work.add(ticks);
+    /// The work between two instances took so many ticks. What its events take is left out, so the number
+    /// may be negative.
+    pub(super) fn add_work(&self, ticks: i64) {
+        if self.counts_work_of(ticks.max(0).cast_unsigned()) {
+            self.work.add(ticks.cast_unsigned());
             self.squares.add(ticks as f64 * ticks as f64);
         }
     }
@@ -88,9 +89,9 @@ impl Sequence {
     /// that mean in 95 % of all cases.
     pub(super) fn mean_work(&self) -> (f64, f64) {
         let number = self.work.count.get().max(1) as f64;
-        let mean = self.work.ticks.get() as f64 / number;
+        let mean = self.work.ticks.get().cast_signed() as f64 / number;
         (
-            mean,
+            mean.max(0.0),
             half_interval(mean, self.squares.get() / number, number),
         )
     }

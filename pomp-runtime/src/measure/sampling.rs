@@ -212,7 +212,12 @@ impl Frame {
 impl Thread {
     /// What a pair of events costs on this thread, in ticks.
     fn cost_of_pair(&self) -> u64 {
-        cost_of_pair() + 2 * self.own_time.extra_ticks(cost::ticks_of_timed_event())
+        cost_of_pair() + 2 * self.extra_ticks_of_event()
+    }
+
+    /// How many ticks longer an event takes on this thread than in a loop of events.
+    pub(super) fn extra_ticks_of_event(&self) -> u64 {
+        self.own_time.extra_ticks(cost::ticks_of_timed_event())
     }
 
     /// Opens an instance that is timed, for those that were passed over before it.

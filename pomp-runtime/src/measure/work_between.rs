@@ -10,15 +10,28 @@
 
 use profile::region_kind::RegionKind;
 
-use super::cost::{ticks_of_empty_instance, ticks_of_passing};
+use super::clock::now_in_order;
+use super::cost::{ticks_of_empty_work, ticks_of_passing};
 use super::records::{Node, Region};
 use super::sample::Sequence;
-use super::thread::Thread;
+use super::thread::{self, Thread};
 
 /// One of this many timed instances is followed by work that is timed.
 const EACH: u64 = 4;
 /// So much work has to be timed before its mean is used.
 const ENOUGH: u64 = 64;
+/// An event takes longer in a program than in a loop of events. This part of the difference lies between
+/// the two reads of the clock around the work.
+const PART_BETWEEN: u64 = 16;
+
+/// An instance of a region that is to be timed begins on this thread. The clock is read as early as
+/// possible.
+#[inline(always)]
+pub(crate) fn end_in_front_of(region: Option<&'static Region>) {
+    if let (Some(region), Some(thread)) = (region, thread::current()) {
+        thread.end_work_between(region, now_in_order);
+    }
+}
 
 impl Thread {
     /// Decides whether the work behind an instance that was timed, and ended `at` this time, is timed
@@ -66,8 +79,10 @@ impl Thread {
         between.begin.set(0);
         between.node.set(None);
         if let Some(sample) = node.sample() {
-            let work = ticks.saturating_sub(ticks_of_empty_instance());
-            sample.sequence.add_work(work);
+            let events = ticks_of_empty_work() + self.extra_ticks_of_event() / PART_BETWEEN;
+            sample
+                .sequence
+                .add_work(ticks.cast_signed() - events.cast_signed());
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::measure::collector::waits::are_only_contended;
 use crate::measure::lock::{LockCall, Unset};
 use crate::measure::records::Region;
 use crate::measure::thread::{self, Thread};
-use crate::measure::{collector, omp, passed_locks, state};
+use crate::measure::{collector, omp, passed_locks, state, work_between};
 
 /// The call begins, at the region that `find` finds.
 #[inline(always)]
@@ -50,18 +50,25 @@ pub(super) fn is_set_at_once(
 ) -> bool {
     let may_ask = state::is_on() && (!collector::is_listening() || are_only_contended());
     let sampled = known().filter(|region| may_ask && region.is_sampled());
-    let begin = sampled.map(|region| {
-        end_work(region);
-        now()
-    });
+    work_between::end_in_front_of(sampled);
+    let begin = sampled.map(|_| now());
     let is_set = may_ask && test() != 0;
     if is_set {
         let test = begin.map(|begin| [begin, now()]);
         passing_event_of(find, move |thread, region| {
             thread.lock_got(region, lock.addr(), test, now);
         });
+        begin_hold(lock);
     }
     is_set
+}
+
+/// The call that set a lock returns.
+#[inline(always)]
+fn begin_hold(lock: *mut c_void) {
+    if let Some(thread) = thread::current() {
+        thread.enter(|thread| thread.begin_hold(lock.addr(), now_in_order));
+    }
 }
 
 /// An unset call begins. Returns the call that set the lock, and the time, if the duration of the
@@ -105,14 +112,6 @@ pub(super) fn released(set: Option<(Unset, u64)>) {
     }
 }
 
-/// Work ends in front of a call that sets a lock.
-#[inline(always)]
-fn end_work(region: &'static Region) {
-    if let Some(thread) = thread::current() {
-        thread.end_work_between(region, now_in_order);
-    }
-}
-
 /// A set or test call has returned. It has set the lock if `acquired` holds.
 #[inline(always)]
 pub(super) fn tried(call: Option<LockCall>, lock: *mut c_void, acquired: bool) {
@@ -122,6 +121,9 @@ pub(super) fn tried(call: Option<LockCall>, lock: *mut c_void, acquired: bool) {
         true => thread.lock_acquired(call, lock.addr(), at),
         false => thread.lock_refused(call, at),
     });
+    if acquired {
+        begin_hold(lock);
+    }
 }
 
 /// Defines the routines of one kind of lock.

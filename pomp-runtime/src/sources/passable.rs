@@ -7,12 +7,11 @@ use std::ffi::c_int;
 use super::boundary::{event, is_switched_off};
 use super::descriptor::OmpRegDescr;
 use super::pomp::{POMP_Critical_enter, POMP_Master_begin, POMP_Ordered_enter, on_event};
-use crate::measure::clock::now_in_order;
 use crate::measure::lending::Passing;
 use crate::measure::passed::{begin_and_lend, lend_for_unmeasured, pass_over_and_lend};
 use crate::measure::records::Region;
 use crate::measure::sampler::Passes;
-use crate::measure::{coarse_times, state, thread};
+use crate::measure::{coarse_times, state, work_between};
 use profile::event::Event;
 
 /// Defines the functions, each with one that is called where measurement may be on. That one also gets
@@ -93,20 +92,12 @@ unsafe fn begin_momentary(
         Passes::No if coarse_times::is_recorded(of, || region) => return true,
         Passes::No => {}
     }
-    if let (Event::AtomicEnter, Some(region)) = (of, region) {
-        begin_update(region);
+    if of == Event::AtomicEnter {
+        work_between::end_in_front_of(region);
     }
     // SAFETY: as the caller promises.
     unsafe { event(descriptor, |thread, region| on_event(of, thread, region)) };
     true
-}
-
-/// An update begins that is timed. The clock is read as early as possible.
-#[inline(always)]
-fn begin_update(region: &'static Region) {
-    if let Some(thread) = thread::current() {
-        thread.end_work_between(region, now_in_order);
-    }
 }
 
 /// A construct begins in which others may begin. `begin` is the function for programs that report all
@@ -128,6 +119,9 @@ unsafe fn begin_with_others(
         // SAFETY: as the caller promises.
         unsafe { slot.write(record) };
         return false;
+    }
+    if of == Event::CriticalEnter {
+        work_between::end_in_front_of(region);
     }
     // SAFETY: as the caller promises.
     unsafe { begin(descriptor) };

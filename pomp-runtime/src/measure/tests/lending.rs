@@ -2,9 +2,9 @@
 
 use super::sampling::{MANY, event, row, sampled_thread};
 use super::*;
-use crate::measure::{clock, coarse_clock};
 use crate::measure::lending::Passing;
 use crate::measure::sampler::Passes;
+use crate::measure::{clock, coarse_clock};
 use Event::*;
 
 /// A construct in which nothing else happens, as an instrumented program executes it.

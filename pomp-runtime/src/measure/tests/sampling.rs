@@ -4,7 +4,7 @@ use profile::model::Row;
 use profile::region_kind::RegionKind;
 
 use super::*;
-use crate::measure::cost::{ticks_of_empty_instance, ticks_of_passing, ticks_of_updates};
+use crate::measure::cost::{ticks_of_empty_work, ticks_of_passing, ticks_of_updates};
 use crate::measure::estimate;
 use crate::measure::records::region::tests::{reading, updating};
 use crate::measure::sampling;
@@ -141,7 +141,7 @@ fn once(
         }
         return at + passed + ticks_of_passing(of.kind, false).round() as u64;
     }
-    t.end_work_between(of, || at + ticks_of_empty_instance());
+    t.end_work_between(of, || at + ticks_of_empty_work());
     let last = events.len() as u64 - 1;
     for (part, event) in (0..).zip(events) {
         t.enter(|t| t.on(*event, of, at + timed * part / last));
@@ -152,19 +152,14 @@ fn once(
 }
 
 /// As `once`, of a lock that is set and unset.
-fn once_locked(
-    t: &'static Thread,
-    of: &'static Region,
-    at: u64,
-    [passed, timed]: [u64; 2],
-) -> u64 {
+fn once_locked(t: &'static Thread, of: &'static Region, at: u64, [passed, timed]: [u64; 2]) -> u64 {
     const LOCK: usize = 0x1000;
     if passes_over_lock(t, of, LOCK) {
         t.has_set_passed_lock();
         assert!(t.unsets_passed_lock(LOCK));
         return at + passed + ticks_of_passing(of.kind, false).round() as u64;
     }
-    t.end_work_between(of, || at + ticks_of_empty_instance());
+    t.end_work_between(of, || at + ticks_of_empty_work());
     t.enter(|t| t.lock_got(of, LOCK, None, || at));
     let end = at + timed;
     t.enter(|t| {
@@ -268,7 +263,11 @@ fn so_is_the_time_of_locks_that_are_passed_over() {
 /// Teams of the thread lie between instances that it passes over outside of them.
 #[test]
 fn instances_outside_of_teams_take_no_longer_than_there_is_time_outside() {
-    let (t, critical, parallel) = (sampled_thread(), region("critical", 1), region("parallel", 2));
+    let (t, critical, parallel) = (
+        sampled_thread(),
+        region("critical", 1),
+        region("parallel", 2),
+    );
     let events = [CriticalEnter, CriticalBegin, CriticalEnd, CriticalExit];
     let (mut at, mut outside) = (10, 10);
     for number in 0..MANY as u64 {
