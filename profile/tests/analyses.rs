@@ -162,10 +162,10 @@ fn updates_of_many_variables_that_seldom_wait_are_said_to_be_no_loss() {
     let frequent = |count| properties(&atomic(count, None));
     assert_eq!(frequent(100_000_000), []);
     assert_eq!(frequent(50_000_000), [("FrequentAtomic", 1.0)]);
-    // Little work is between them that could go on meanwhile: 2 ns each.
+    // So little work is between them, 2 ns each, that it may be none.
     let mut dense = atomic(2_000_000_000, None);
     dense.nodes[1].rows[0].main.ns = 76_000_000_000;
-    assert_eq!(properties(&dense), [("FrequentAtomic", 36.0)]);
+    assert_eq!(properties(&dense), [("FrequentAtomic", 38.0)]);
     let mut profile = atomic(4_000_000_000, None);
     profile.nodes[1].rows[0].main.ns *= 10;
     let report = Report::new(&profile);
