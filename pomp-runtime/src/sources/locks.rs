@@ -57,18 +57,10 @@ pub(super) fn is_set_at_once(
         let test = begin.map(|begin| [begin, now()]);
         passing_event_of(find, move |thread, region| {
             thread.lock_got(region, lock.addr(), test, now);
+            thread.begin_hold(lock.addr(), now_in_order);
         });
-        begin_hold(lock);
     }
     is_set
-}
-
-/// The call that set a lock returns.
-#[inline(always)]
-fn begin_hold(lock: *mut c_void) {
-    if let Some(thread) = thread::current() {
-        thread.enter(|thread| thread.begin_hold(lock.addr(), now_in_order));
-    }
 }
 
 /// An unset call begins. Returns the call that set the lock, and the time, if the duration of the
@@ -118,12 +110,12 @@ pub(super) fn tried(call: Option<LockCall>, lock: *mut c_void, acquired: bool) {
     let Some(call) = call else { return };
     let at = now();
     thread_event(move |thread| match acquired {
-        true => thread.lock_acquired(call, lock.addr(), at),
+        true => {
+            thread.lock_acquired(call, lock.addr(), at);
+            thread.begin_hold(lock.addr(), now_in_order);
+        }
         false => thread.lock_refused(call, at),
     });
-    if acquired {
-        begin_hold(lock);
-    }
 }
 
 /// Defines the routines of one kind of lock.

@@ -10,7 +10,7 @@ const OF_MANY_NS: u64 = 40;
 
 /// The work between two updates is known to this many nanoseconds. It may be as much shorter, and then
 /// hides less.
-const WORK_ERROR_NS: u64 = 5;
+const WORK_ERROR_NS: u64 = 3;
 
 /// Whether instances of a region may update different variables.
 pub(super) fn has_many_variables(profile: &Profile, region: usize) -> bool {
