@@ -40,6 +40,11 @@ impl Held {
         self.address.load(Ordering::Relaxed) == address
     }
 
+    /// Whether it is held and was set once.
+    pub(super) fn is_set_once(&self) -> bool {
+        self.depth.load(Ordering::Relaxed) == 1
+    }
+
     pub(super) fn change_depth(&self, change: impl FnOnce(u32) -> u32) -> u32 {
         let depth = change(self.depth.load(Ordering::Relaxed));
         self.depth.store(depth, Ordering::Relaxed);

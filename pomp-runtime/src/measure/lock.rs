@@ -159,11 +159,13 @@ impl Thread {
     }
 
     /// The call that acquired a lock returns. Recording it takes longer than many a hold. So where holds
-    /// are timed by sample, that time is left out: the hold begins now.
+    /// are timed by sample, that time is left out: the hold begins now. A lock that was set before is held
+    /// already.
     #[inline(always)]
     pub(crate) fn begin_hold(&'static self, address: usize, now: impl Fn() -> u64) {
-        let is_sampled = |held: &&Held| held.node.get().is_some_and(|it| it.sample().is_some());
-        if let Some(held) = self.held(address).filter(is_sampled) {
+        let is_sampled = |held: &Held| held.node.get().is_some_and(|it| it.sample().is_some());
+        let held = self.held(address);
+        if let Some(held) = held.filter(|held| is_sampled(held) && held.is_set_once()) {
             let recording = now().saturating_sub(held.acquired.get());
             held.start.add(recording);
             held.acquired.add(recording);

@@ -8,17 +8,17 @@ use crate::model::Profile;
 /// the work between two updates goes on meanwhile.
 const OF_MANY_NS: u64 = 40;
 
-/// The work between two updates is known to this many nanoseconds. It may be as much shorter, and then
-/// hides less.
-const WORK_ERROR_NS: u64 = 3;
+/// The work between two updates is known to this many nanoseconds. Work that seems to take no longer may
+/// be none, so it hides nothing.
+const WORK_ERROR_NS: u64 = 6;
 
 /// Whether instances of a region may update different variables.
 pub(super) fn has_many_variables(profile: &Profile, region: usize) -> bool {
     profile.regions[region].variable.is_none()
 }
 
-/// The time of an update of a region that is not lost, in nanoseconds. It is that of the work that is
-/// certainly between two updates, and at most [`OF_MANY_NS`].
+/// The time of an update of a region that is not lost, in nanoseconds. It is that of the work between
+/// two updates, and at most [`OF_MANY_NS`].
 pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u64 {
     if !has_many_variables(profile, region) {
         return 0;
@@ -35,5 +35,8 @@ pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u6
         }
     }
     let between_ns = around_ns.saturating_sub(time_ns) / updates.max(1);
-    between_ns.saturating_sub(WORK_ERROR_NS).min(OF_MANY_NS)
+    match between_ns <= WORK_ERROR_NS {
+        true => 0,
+        false => between_ns.min(OF_MANY_NS),
+    }
 }

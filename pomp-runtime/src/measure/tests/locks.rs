@@ -1,6 +1,7 @@
 //! Locks: waiting and holding, wherever they are unset.
 
 use super::*;
+use crate::measure::sampling;
 
 const LOCK: usize = 0x1000;
 const OTHER: usize = 0x2000;
@@ -37,6 +38,26 @@ fn a_hold_belongs_to_the_call_that_set_the_lock() {
         ]
     );
     assert_eq!(profile.run.notes, Vec::<String>::new());
+}
+
+/// Where only some calls are timed, recording one would take longer than most holds.
+#[test]
+fn a_hold_that_is_timed_by_sample_begins_when_the_call_returns() {
+    let t = Thread::for_test().as_initial(0);
+    let lock = region("lock", 1);
+    let (_, node) = t.next_frame(lock).unwrap();
+    sampling::sample_from_now_on(node).unwrap();
+    set(t, lock, LOCK, 100, 103);
+    t.begin_hold(LOCK, || 150);
+    // It is held already when it is set again.
+    set(t, lock, LOCK, 160, 161);
+    t.begin_hold(LOCK, || 190);
+    unset(t, LOCK, 200, 201);
+    unset(t, LOCK, 210, 212);
+    assert_eq!(
+        lines(&profile_at(300, &[t], &[lock])),
+        ["lock@1 0: main 2x66 enter 2x4 body 1x60 exit 1x2"]
+    );
 }
 
 #[test]
