@@ -34,7 +34,14 @@ pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u6
             around_ns += same_thread.map_or(0, |it| it.span(node.within).ns);
         }
     }
+    // With more threads than processors, a thread waits for a processor for the rest of the time.
+    let run = &profile.run;
+    let (processors, threads) = match run.processors {
+        0 => (1, 1),
+        some => (u64::from(some.min(run.max_threads)), run.max_threads.into()),
+    };
     let between_ns = around_ns.saturating_sub(time_ns) / updates.max(1);
+    let between_ns = between_ns * processors / threads.max(1);
     match between_ns <= WORK_ERROR_NS {
         true => 0,
         false => between_ns.min(OF_MANY_NS),
