@@ -179,6 +179,15 @@ pub struct Run {
 }
 
 impl Run {
+    /// How many of a number of threads can run at the same time: as many as the process has processors.
+    #[must_use]
+    pub fn at_once(&self, threads: u64) -> u64 {
+        match self.processors {
+            0 => threads,
+            processors => threads.min(processors.into()),
+        }
+    }
+
     /// The cost of measuring the times in a row of a construct of this kind, in picoseconds.
     #[must_use]
     pub fn measuring_ps(&self, row: &Row, kind: RegionKind) -> u128 {

@@ -159,52 +159,6 @@ pub(super) fn ticks_of_empty_instance() -> u64 {
     })
 }
 
-/// The time from the end of an instance that is timed to the begin of the next one, if nothing lies
-/// between them, in ticks. The clock is read at the end of the probe in front, and at the begin of the
-/// one behind.
-pub(super) fn ticks_of_empty_work() -> u64 {
-    static TICKS: AtomicU64 = AtomicU64::new(0);
-    found_once(&TICKS, || {
-        let Some((thread, region)) = calibrated() else {
-            return 0;
-        };
-        let [begin, end] = [Cell::new(0), Cell::new(0)];
-        let pieces = least_sum(|_| {
-            record_end_and_read(thread, region, &begin);
-            read_and_record_begin(thread, region, &end);
-            end.get().wrapping_sub(begin.get())
-        });
-        pieces / PAIRS
-    })
-}
-
-/// Records the end of an instance, with all that an entry point does for it, and then reads the clock.
-#[inline(never)]
-fn record_end_and_read(thread: &'static Thread, region: &'static Region, at: &Cell<u64>) {
-    look_for_thread();
-    let begin = thread.own_time.begin();
-    thread.enter(|thread| {
-        thread.on_event(Event::FlushExit, region, clock::now_in_order);
-        at.set(clock::now_in_order());
-    });
-    thread.own_time.end(begin);
-}
-
-/// Finds that an instance is to be timed, reads the clock, and records the begin.
-#[inline(never)]
-fn read_and_record_begin(thread: &'static Thread, region: &'static Region, at: &Cell<u64>) {
-    look_for_thread();
-    std::hint::black_box(thread.knows_place_for(|| Some(region)));
-    std::hint::black_box(matches!(
-        thread.sampler.counts_and_lends(region),
-        Passes::No
-    ));
-    at.set(clock::now_in_order());
-    let begin = thread.own_time.begin();
-    thread.enter(|thread| thread.on_event(Event::FlushEnter, region, clock::now_in_order));
-    thread.own_time.end(begin);
-}
-
 /// The cost of atomic updates of a variable that this thread alone uses, in ticks.
 pub(super) fn ticks_of_updates(number: u64) -> u64 {
     static TICKS: AtomicU64 = AtomicU64::new(0);

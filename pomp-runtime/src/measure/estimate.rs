@@ -8,7 +8,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::sample::{PARTS, Sample, half_interval};
 use super::sampling::cost_of_pair;
-use crate::measure::cost::{ticks_of_empty_instance, ticks_of_empty_work, ticks_of_updates};
+use crate::measure::cost::{ticks_of_empty_instance, ticks_of_updates};
 use crate::measure::records::Node;
 use crate::measure::records::node::pseudo_region;
 
@@ -96,7 +96,7 @@ impl Sample {
                 (Some(RegionKind::Lock), PseudoRegion::Enter) => 0.0,
                 // It is timed as the work between two instances is.
                 (Some(RegionKind::Lock), PseudoRegion::Body) if timing > 0.0 => {
-                    ticks_of_empty_work() as f64
+                    self.sequence.work.of_empty()
                 }
                 _ => timing,
             };
@@ -119,8 +119,14 @@ impl Sample {
                 let transfer = ticks_of_updates(TRANSFER) as f64;
                 let longest = MORE_SECTIONS * (mean[PseudoRegion::Body as usize] + transfer);
                 let more = (ticks - mean[main]).clamp(0.0, longest);
+                let enter = PseudoRegion::Enter as usize;
                 mean[main] += more;
-                mean[PseudoRegion::Enter as usize] += more;
+                mean[enter] += more;
+                // Nor do they take longer than all intervals leave beside the work.
+                let most = self.sequence.most_in_passing(node).unwrap_or(f64::INFINITY);
+                let less = (mean[main] - most.max(ticks)).clamp(0.0, mean[enter]);
+                mean[main] -= less;
+                mean[enter] -= less;
             }
             (Some(ticks), _) => {
                 let most = self.sequence.interval_of_one().min(mean[main]);

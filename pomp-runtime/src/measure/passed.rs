@@ -200,7 +200,7 @@ impl Thread {
 
     /// Whether an instance of a region is to be passed over at the thread's place.
     #[inline(always)]
-    fn passes_over_here(&'static self, region: &'static Region) -> bool {
+    pub(super) fn passes_over_here(&'static self, region: &'static Region) -> bool {
         let place = self
             .top()
             .and_then(|top| Some(place_of(top.node()?, top.within())));

@@ -6,13 +6,14 @@ use profile::region_kind::PseudoRegion;
 use super::coarse_clock;
 use super::shared::SharedU64;
 use super::span::Span;
+use super::work_between::Work;
 
 /// A sum of floating-point numbers, written by one thread.
 #[derive(Debug, Default)]
 pub(super) struct Sum(SharedU64);
 
 impl Sum {
-    fn add(&self, more: f64) {
+    pub(super) fn add(&self, more: f64) {
         self.0.set((self.get() + more).to_bits());
     }
 
@@ -45,12 +46,13 @@ pub(super) struct Sequence {
     /// those.
     pub(super) intervals: Span,
     pub(super) passed: SharedU64,
+    /// The same with the intervals that are left out because they are long.
+    pub(super) all_ticks: SharedU64,
+    pub(super) all_passed: SharedU64,
     /// About how long the last intervals were, in ticks.
     usual: SharedU64,
     /// The work between two instances, where it was timed.
-    pub(super) work: Span,
-    /// The sum of the squares of its ticks.
-    squares: Sum,
+    pub(super) work: Work,
 }
 
 impl Sequence {
@@ -63,6 +65,8 @@ impl Sequence {
             usual => usual,
         };
         let most = LONG * usual;
+        self.all_ticks.add(ticks);
+        self.all_passed.add(passed);
         if ticks <= most {
             self.intervals.add(ticks);
             self.passed.add(passed);
@@ -71,29 +75,24 @@ impl Sequence {
         self.usual.set(next.max(RECENT));
     }
 
-    /// The work between two instances took so many ticks. What its events take is left out, so the number
-    /// may be negative.
-    pub(super) fn add_work(&self, ticks: i64) {
-        if self.counts_work_of(ticks.max(0).cast_unsigned()) {
-            self.work.add(ticks.cast_unsigned());
-            self.squares.add(ticks as f64 * ticks as f64);
+    /// The work between two instances took so many ticks, with what empty work takes.
+    pub(super) fn add_work(&self, ticks: u64) {
+        if self.counts_work_of(ticks) {
+            self.work.pieces.add(ticks);
+            self.work.squares.add((ticks as f64).powi(2));
+        }
+    }
+
+    /// Empty work took so many ticks.
+    pub(super) fn add_empty(&self, ticks: u64) {
+        if self.counts_work_of(ticks) {
+            self.work.empty.add(ticks);
         }
     }
 
     /// Whether a piece of work of so many ticks counts.
     pub(super) fn counts_work_of(&self, ticks: u64) -> bool {
         ticks <= LONG * self.usual.get()
-    }
-
-    /// The ticks of the work between two instances in the mean, and half of the interval that holds
-    /// that mean in 95 % of all cases.
-    pub(super) fn mean_work(&self) -> (f64, f64) {
-        let number = self.work.count.get().max(1) as f64;
-        let mean = self.work.ticks.get().cast_signed() as f64 / number;
-        (
-            mean.max(0.0),
-            half_interval(mean, self.squares.get() / number, number),
-        )
     }
 
     /// The ticks from one instance to the next, where they are passed over.

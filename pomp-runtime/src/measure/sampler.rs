@@ -350,12 +350,17 @@ impl Sampler {
 
     /// A random number, at least `most / 2` and less than `most / 2 + most`.
     pub(super) fn about(&self, most: u64) -> u64 {
+        most / 2 + self.random() % most.max(1)
+    }
+
+    /// A random number.
+    pub(super) fn random(&self) -> u64 {
         let mut random = self.random.get();
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
         self.random.set(random);
-        most / 2 + random % most.max(1)
+        random
     }
 }
 

@@ -11,18 +11,21 @@
 use profile::region_kind::RegionKind;
 
 use super::clock::now_in_order;
-use super::cost::{ticks_of_empty_work, ticks_of_passing};
+use super::cost::ticks_of_passing;
 use super::records::{Node, Region};
-use super::sample::Sequence;
+use super::sample::{Sequence, Sum, half_interval};
+use super::span::Span;
+use super::state;
 use super::thread::{self, Thread};
 
 /// One of this many timed instances is followed by work that is timed.
 const EACH: u64 = 4;
 /// So much work has to be timed before its mean is used.
 const ENOUGH: u64 = 64;
-/// An event takes longer in a program than in a loop of events. This part of the difference lies between
-/// the two reads of the clock around the work.
-const PART_BETWEEN: u64 = 16;
+/// In place of one of this many pieces of work, empty work is timed.
+const EACH_EMPTY: u64 = 4;
+/// So often has empty work to be timed before its mean is used.
+const ENOUGH_EMPTY: u64 = 16;
 
 /// An instance of a region that is to be timed begins on this thread. The clock is read as early as
 /// possible.
@@ -30,6 +33,14 @@ const PART_BETWEEN: u64 = 16;
 pub(crate) fn end_in_front_of(region: Option<&'static Region>) {
     if let (Some(region), Some(thread)) = (region, thread::current()) {
         thread.end_work_between(region, now_in_order);
+    }
+}
+
+/// An instance of a region has ended on this thread, and work begins.
+#[inline(always)]
+pub(crate) fn begin_behind() {
+    if let Some(thread) = thread::current() {
+        thread.begin_work_between(now_in_order);
     }
 }
 
@@ -59,8 +70,32 @@ impl Thread {
     /// An instance has ended.
     pub(crate) fn begin_work_between(&'static self, now: impl Fn() -> u64) {
         let between = &self.sampler.work_between;
-        if between.node.get().is_some() && between.begin.get() == 0 {
-            between.begin.set(now());
+        let Some(node) = between.node.get() else {
+            return;
+        };
+        if between.begin.get() != 0 {
+            return;
+        }
+        match self.sampler.one_of(EACH_EMPTY) {
+            true => self.time_empty_work(node, now),
+            false => between.begin.set(now()),
+        }
+    }
+
+    /// Does what an instance of a node's region does before it reads the clock, and reads the clock. This
+    /// takes several times as long in a program as in a loop that does nothing else: the processor
+    /// seldom comes here, and other threads use its caches.
+    #[cold]
+    #[inline(never)]
+    fn time_empty_work(&'static self, node: &'static Node, now: impl Fn() -> u64) {
+        let between = &self.sampler.work_between;
+        let Some(region) = node.region() else { return };
+        let begin = now();
+        let is_timed = begins_timed(self, region);
+        let ticks = now().saturating_sub(begin);
+        between.node.set(None);
+        if let Some(sample) = node.sample().filter(|_| is_timed) {
+            sample.sequence.add_empty(ticks);
         }
     }
 
@@ -79,12 +114,31 @@ impl Thread {
         between.begin.set(0);
         between.node.set(None);
         if let Some(sample) = node.sample() {
-            let events = ticks_of_empty_work() + self.extra_ticks_of_event() / PART_BETWEEN;
-            sample
-                .sequence
-                .add_work(ticks.cast_signed() - events.cast_signed());
+            sample.sequence.add_work(ticks);
         }
     }
+}
+
+/// A call that is made or not by chance.
+#[inline(never)]
+fn is_mispredicted() {
+    std::hint::black_box(());
+}
+
+/// Whether an instance of a region that begins on this thread is to be timed. Looks where a probe looks,
+/// and counts nothing.
+#[inline(never)]
+fn begins_timed(thread: &'static Thread, region: &'static Region) -> bool {
+    std::hint::black_box((state::is_quick(), thread::current()));
+    // The program's own look at what is left is mispredicted, too: it mostly finds something. Of these two
+    // branches, one is in the mean.
+    let random = thread.sampler.random();
+    for bit in [1, 2] {
+        if random & bit != 0 {
+            is_mispredicted();
+        }
+    }
+    !thread.knows_place_already() && region.is_sampled() && !thread.passes_over_here(region)
 }
 
 /// Whether its instances take another time if they are timed.
@@ -96,14 +150,55 @@ fn is_changed_by_timing(node: &Node) -> bool {
     )
 }
 
-impl Sequence {
-    /// The ticks of an instance of a node that was passed over. None if that is not known.
-    pub(super) fn in_passing(&self, node: &Node) -> Option<f64> {
-        if !is_changed_by_timing(node) || self.work.count.get() < ENOUGH {
+/// Pieces of work that were timed.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    pub(super) pieces: Span,
+    /// The sum of the squares of their ticks.
+    pub(super) squares: Sum,
+    /// Empty work that was timed in their place.
+    pub(super) empty: Span,
+}
+
+impl Work {
+    /// The ticks of empty work in the mean: what passes between the two reads of the clock, if nothing
+    /// lies between the instances. 0 if that is not known.
+    pub(super) fn of_empty(&self) -> f64 {
+        match self.empty.count.get() {
+            ..ENOUGH_EMPTY => 0.0,
+            number => self.empty.ticks.get() as f64 / number as f64,
+        }
+    }
+
+    /// The ticks of a piece in the mean, and half of the interval that holds that mean in 95 % of all
+    /// cases. None if too few were timed.
+    fn mean(&self) -> Option<(f64, f64)> {
+        let number = self.pieces.count.get();
+        if number < ENOUGH || self.empty.count.get() < ENOUGH_EMPTY {
             return None;
         }
+        let mean = self.pieces.ticks.get() as f64 / number as f64;
+        let squares = self.squares.get() / number as f64;
+        let error = half_interval(mean, squares, number as f64);
+        Some(((mean - self.of_empty()).max(0.0), error))
+    }
+}
+
+impl Sequence {
+    /// The most ticks that an instance which was passed over can have taken in the mean. None if that is
+    /// not known.
+    pub(super) fn most_in_passing(&self, node: &Node) -> Option<f64> {
         let region = node.region()?;
-        let (work, error) = self.mean_work();
+        let (work, error) = self.work.mean()?;
+        let each = self.all_ticks.get() as f64 / self.all_passed.get().max(1) as f64;
+        let passing = ticks_of_passing(region.kind, region.is_lent());
+        Some((each - (work - error).max(0.0) - passing).max(0.0))
+    }
+
+    /// The ticks of an instance of a node that was passed over. None if that is not known.
+    pub(super) fn in_passing(&self, node: &Node) -> Option<f64> {
+        let region = node.region().filter(|_| is_changed_by_timing(node))?;
+        let (work, error) = self.work.mean()?;
         let work = match region.kind {
             RegionKind::Atomic => work,
             // What is left may be more than what timed instances took, so the work must not be too little.

@@ -12,7 +12,7 @@ use crate::measure::clock::{now, now_in_order};
 use crate::measure::collector::waits::are_only_contended;
 use crate::measure::lock::{LockCall, Unset};
 use crate::measure::records::Region;
-use crate::measure::thread::{self, Thread};
+use crate::measure::thread::Thread;
 use crate::measure::{collector, omp, passed_locks, state, work_between};
 
 /// The call begins, at the region that `find` finds.
@@ -99,9 +99,7 @@ pub(super) fn released(set: Option<(Unset, u64)>) {
         let at = now();
         thread_event(move |thread| thread.lock_released(set, start, at));
     }
-    if let Some(thread) = thread::current() {
-        thread.begin_work_between(now_in_order);
-    }
+    work_between::begin_behind();
 }
 
 /// A set or test call has returned. It has set the lock if `acquired` holds.

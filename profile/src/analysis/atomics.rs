@@ -8,9 +8,13 @@ use crate::model::Profile;
 /// the work between two updates goes on meanwhile.
 const OF_MANY_NS: u64 = 40;
 
-/// The work between two updates is known to this many nanoseconds. Work that seems to take no longer may
-/// be none, so it hides nothing.
-const WORK_ERROR_NS: u64 = 6;
+/// The work between two updates is known to this many nanoseconds. It may be longer than it seems, since
+/// a processor does a part of it together with the probes.
+const WORK_ERROR_NS: u64 = 10;
+
+/// An update that takes this many nanoseconds waits for other threads. One that no other thread is in the
+/// way of takes less than half of that.
+const CONTENDED_NS: u64 = 25;
 
 /// Whether instances of a region may update different variables.
 pub(super) fn has_many_variables(profile: &Profile, region: usize) -> bool {
@@ -36,14 +40,14 @@ pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u6
     }
     // With more threads than processors, a thread waits for a processor for the rest of the time.
     let run = &profile.run;
-    let (processors, threads) = match run.processors {
-        0 => (1, 1),
-        some => (u64::from(some.min(run.max_threads)), run.max_threads.into()),
-    };
+    let threads = u64::from(run.max_threads);
+    let around_ns = around_ns * run.at_once(threads) / threads.max(1);
+    let each_ns = time_ns / updates.max(1);
     let between_ns = around_ns.saturating_sub(time_ns) / updates.max(1);
-    let between_ns = between_ns * processors / threads.max(1);
-    match between_ns <= WORK_ERROR_NS {
-        true => 0,
-        false => between_ns.min(OF_MANY_NS),
+    match each_ns >= CONTENDED_NS {
+        // Little work hides next to nothing of so long an update.
+        true if between_ns <= WORK_ERROR_NS => 0,
+        true => between_ns.min(OF_MANY_NS),
+        false => (between_ns + WORK_ERROR_NS).min(OF_MANY_NS),
     }
 }

@@ -225,8 +225,7 @@ impl Facts<'_> {
 
     /// Whether there were more threads than processors.
     fn is_crowded(&self) -> bool {
-        let processors = u64::from(self.profile.run.processors);
-        processors > 0 && self.overheads.threads > processors
+        self.profile.run.at_once(self.overheads.threads) < self.overheads.threads
     }
 
     /// The effect of more threads than processors on the times, if it may matter.

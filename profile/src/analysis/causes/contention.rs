@@ -122,11 +122,7 @@ fn cause(
 /// other processor takes half as long without measurement, at most [`ONE_OTHER_NS`].
 fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f64 {
     let overheads = facts.overheads;
-    let processors = match facts.profile.run.processors {
-        0 => overheads.threads,
-        processors => overheads.threads.min(processors.into()),
-    };
-    let at_once = (processors as f64).max(1.0);
+    let at_once = facts.profile.run.at_once(overheads.threads).max(1) as f64;
     let updates = column_sum(facts, regions, Quantity::ExecCount) as f64 / at_once;
     // Updates keep a processor. So their elapsed time is their thread time, divided among the
     // processors, if there are fewer of them than threads.

@@ -43,8 +43,8 @@ pub(super) const NESTED: &str = "Parallel regions nest: set OMP_MAX_ACTIVE_LEVEL
 
 /// Whether the run had more threads at once than the process has processors.
 pub(super) fn has_too_many_threads(facts: &Facts<'_, '_>) -> bool {
-    let processors = u64::from(facts.profile.run.processors);
-    processors > 0 && facts.overheads.threads > processors
+    let threads = facts.overheads.threads;
+    facts.profile.run.at_once(threads) < threads
 }
 
 /// Whether a cause is a machine so busy that nothing else is to be said first.
