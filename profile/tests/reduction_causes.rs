@@ -7,7 +7,7 @@ mod by_hand;
 
 use by_hand::{SECOND, node, row, run};
 use profile::analysis::{Cause, CauseKind, Report};
-use profile::model::Span;
+use profile::model::{Scheduling, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use PseudoRegion::{Body, Ibarr, Main, Seq};
@@ -15,6 +15,11 @@ use PseudoRegion::{Body, Ibarr, Main, Seq};
 /// The causes of a loop of 80 s. One thread takes `combined` seconds for its parts, and the other,
 /// which comes after it, twice as long. Meanwhile the first waits for so many seconds.
 fn causes(combined: u64, waits: u64) -> Vec<Cause> {
+    causes_on(0, combined, waits)
+}
+
+/// As `causes`, on so many processors, one of which runs a thread all the time.
+fn causes_on(processors: u32, combined: u64, waits: u64) -> Vec<Cause> {
     let mut profile = run(
         &[RegionKind::Parallel, RegionKind::Loop],
         &[&[0], &[0, 0], &[0, 1]],
@@ -32,6 +37,13 @@ fn causes(combined: u64, waits: u64) -> Vec<Cause> {
         second.with_reduction(part(2 * combined)),
     ];
     profile.nodes = vec![node(None, 0, Body, rows), node(Some(0), 1, Body, of_loop)];
+    profile.run.processors = processors;
+    profile.run.scheduling = (processors > 0).then_some(Scheduling {
+        threads: 2,
+        run_ns: 100 * SECOND,
+        processors,
+        ..Scheduling::default()
+    });
     let mut causes = Report::new(&profile).causes.list;
     causes.retain(|cause| cause.kind != CauseKind::SerialPart);
     causes
@@ -60,4 +72,16 @@ fn a_wait_that_the_parts_do_not_explain_is_uneven_work() {
 fn parts_that_are_combined_soon_are_no_cause() {
     let kinds: Vec<CauseKind> = causes(2, 40).iter().map(|cause| cause.kind).collect();
     assert_eq!(kinds, [CauseKind::Imbalance]);
+}
+
+/// A thread that waits for the part of another one waits longer, if that one has no processor. And combining keeps
+/// a processor busy as work does, but can be won.
+#[test]
+fn with_more_threads_than_processors_the_waits_are_longer_and_combining_can_be_won() {
+    let causes = causes_on(1, 10, 30);
+    let reduction = causes.first().map(|cause| (cause.kind, cause.lost.ns));
+    assert_eq!(reduction, Some((CauseKind::Reduction, 60 * SECOND)));
+    // A quarter of the work, and with it of the time that the processor ran, is combining.
+    let won = causes[0].likely.ns as f64 / SECOND as f64;
+    assert!((20.0..30.0).contains(&won), "{won}");
 }

@@ -6,14 +6,13 @@ use profile::region_kind::PseudoRegion;
 use super::coarse_clock;
 use super::shared::SharedU64;
 use super::span::Span;
-use super::work_between::Work;
 
 /// A sum of floating-point numbers, written by one thread.
 #[derive(Debug, Default)]
 pub(super) struct Sum(SharedU64);
 
 impl Sum {
-    pub(super) fn add(&self, more: f64) {
+    fn add(&self, more: f64) {
         self.0.set((self.get() + more).to_bits());
     }
 
@@ -38,6 +37,45 @@ const PRECISION: u64 = 1024;
 /// An interval that is more than this many times as long as usual is left out: the thread did
 /// something else meanwhile, or much more. So is a piece of work of that length.
 const LONG: u64 = 4;
+
+/// So much work has to be timed before its mean is used.
+const ENOUGH: u64 = 64;
+/// So often has empty work to be timed before its mean is used.
+const ENOUGH_EMPTY: u64 = 16;
+
+/// Pieces of work that were timed.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    pieces: Span,
+    /// The sum of the squares of their ticks.
+    squares: Sum,
+    /// Empty work that was timed in their place.
+    empty: Span,
+}
+
+impl Work {
+    /// The ticks of empty work in the mean: what passes between the two reads of the clock, if nothing
+    /// lies between the instances. 0 if that is not known.
+    pub(super) fn of_empty(&self) -> f64 {
+        match self.empty.count.get() {
+            ..ENOUGH_EMPTY => 0.0,
+            number => self.empty.ticks.get() as f64 / number as f64,
+        }
+    }
+
+    /// The ticks of a piece in the mean, and half of the interval that holds that mean in 95 % of all
+    /// cases. None if too few were timed.
+    pub(super) fn mean(&self) -> Option<(f64, f64)> {
+        let number = self.pieces.count.get();
+        if number < ENOUGH || self.empty.count.get() < ENOUGH_EMPTY {
+            return None;
+        }
+        let mean = self.pieces.ticks.get() as f64 / number as f64;
+        let squares = self.squares.get() / number as f64;
+        let error = half_interval(mean, squares, number as f64);
+        Some(((mean - self.of_empty()).max(0.0), error))
+    }
+}
 
 /// What is known of the instances of a node that were passed over, and of the work between instances.
 #[derive(Debug, Default)]

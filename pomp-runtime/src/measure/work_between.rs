@@ -13,19 +13,14 @@ use profile::region_kind::RegionKind;
 use super::clock::now_in_order;
 use super::cost::ticks_of_passing;
 use super::records::{Node, Region};
-use super::sample::{Sequence, Sum, half_interval};
-use super::span::Span;
+use super::sample::Sequence;
 use super::state;
 use super::thread::{self, Thread};
 
 /// One of this many timed instances is followed by work that is timed.
 const EACH: u64 = 4;
-/// So much work has to be timed before its mean is used.
-const ENOUGH: u64 = 64;
 /// In place of one of this many pieces of work, empty work is timed.
 const EACH_EMPTY: u64 = 4;
-/// So often has empty work to be timed before its mean is used.
-const ENOUGH_EMPTY: u64 = 16;
 
 /// An instance of a region that is to be timed begins on this thread. The clock is read as early as
 /// possible.
@@ -148,40 +143,6 @@ fn is_changed_by_timing(node: &Node) -> bool {
         kind,
         Some(RegionKind::Atomic | RegionKind::Critical | RegionKind::Lock)
     )
-}
-
-/// Pieces of work that were timed.
-#[derive(Debug, Default)]
-pub(super) struct Work {
-    pub(super) pieces: Span,
-    /// The sum of the squares of their ticks.
-    pub(super) squares: Sum,
-    /// Empty work that was timed in their place.
-    pub(super) empty: Span,
-}
-
-impl Work {
-    /// The ticks of empty work in the mean: what passes between the two reads of the clock, if nothing
-    /// lies between the instances. 0 if that is not known.
-    pub(super) fn of_empty(&self) -> f64 {
-        match self.empty.count.get() {
-            ..ENOUGH_EMPTY => 0.0,
-            number => self.empty.ticks.get() as f64 / number as f64,
-        }
-    }
-
-    /// The ticks of a piece in the mean, and half of the interval that holds that mean in 95 % of all
-    /// cases. None if too few were timed.
-    fn mean(&self) -> Option<(f64, f64)> {
-        let number = self.pieces.count.get();
-        if number < ENOUGH || self.empty.count.get() < ENOUGH_EMPTY {
-            return None;
-        }
-        let mean = self.pieces.ticks.get() as f64 / number as f64;
-        let squares = self.squares.get() / number as f64;
-        let error = half_interval(mean, squares, number as f64);
-        Some(((mean - self.of_empty()).max(0.0), error))
-    }
 }
 
 impl Sequence {

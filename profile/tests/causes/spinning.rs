@@ -86,3 +86,26 @@ fn looks_take_no_longer_than_from_one_to_the_next_and_cost_no_time_of_the_run() 
     assert_eq!(found(&works), []);
     assert_eq!(cost(&works), 1);
 }
+
+/// A look keeps the processor from the thread that is waited for.
+#[test]
+fn looks_with_more_threads_than_processors_can_be_won() {
+    let nodes = vec![node(
+        Some(0),
+        1,
+        Body,
+        vec![times(2, Main, 10_000_000_000, 1)],
+    )];
+    let mut profile = team(&[Kind::Flush], nodes);
+    profile.run.processors = 1;
+    profile.run.scheduling = Some(Scheduling {
+        threads: 2,
+        run_ns: 100 * SECOND,
+        ready_ns: 0,
+        processors: 1,
+        ..Scheduling::default()
+    });
+    // The processor ran for 100 s: 20 s outside of the teams, and 160 s of two threads in them, of which 60 s
+    // are looks. A third of what ran is looks.
+    assert_eq!(found(&profile), [(CauseKind::Spinning, Some(1), 30)]);
+}

@@ -5,7 +5,7 @@
 //! - Waits that no uneven work explains were waits for threads without a processor.
 
 use super::ledger::Amount;
-use super::{Cause, Causes, Doubt, Facts, Kind, Place, contention, tasks};
+use super::{Cause, Causes, Doubt, Facts, Kind, Place, contention, reductions, spinning, tasks};
 use crate::analysis::remedy::EXPLAINS;
 use crate::analysis::words::{count, percent, time};
 use crate::model::Scheduling;
@@ -168,8 +168,8 @@ fn doubt_short_waits(
 /// The elapsed time that all causes together can win, in nanoseconds. With more threads than
 /// processors, another thread computes while one waits. Even without the waits, the processors
 /// need as long for the work of all threads. System time does not count as work: LLVM's threads
-/// wait by yielding. Requests for chunks, atomic updates and what small tasks cost occupy processors
-/// like work, but can be won.
+/// wait by yielding. Requests for chunks, combining reductions, atomic updates and what small tasks cost
+/// occupy processors like work, but can be won.
 pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let duration = facts.overheads.duration_ns;
     let processors = u64::from(facts.profile.run.processors);
@@ -183,8 +183,9 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
         let its = causes.iter().filter(|cause| is_it(cause));
         its.map(|cause| cause.lost.ns as f64).sum()
     };
-    // The profile counts requests as work.
+    // The profile counts requests as work, and so what it takes to combine parts of a reduction.
     let requests = lost_in(&|it| it.kind == Kind::SmallChunks);
+    let reductions = causes.iter().map(reductions::combining_ns).sum::<u64>() as f64;
     let is_update = |it: &Cause| it.kind == Kind::Atomic || contention::is_taken_at_once(facts, it);
     let updates = lost_in(&is_update);
     // The time of untimed updates is that of short ones, during which a thread kept its processor.
@@ -193,8 +194,13 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let tasks = lost_in(&|it| it.kind == Kind::SmallTasks);
     let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates + tasks;
     let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns);
-    let ran = computing.min(scheduling.run_ns.saturating_sub(waited) as f64);
-    let removed = (requests + updates + tasks - untimed_updates) / computing.max(1.0);
+    let ran = scheduling.run_ns.saturating_sub(waited) as f64;
+    // Threads that look in a loop had a processor for the same part of their time as the others.
+    let all = facts.overheads.whole_sum.total.ns as f64 + facts.overheads.serial.ns as f64;
+    let looking = lost_in(&spinning::looks_in_a_loop) / all.max(1.0);
+    let ran = computing.min(ran * (1.0 - looking).max(0.0));
+    let removed = requests + reductions + updates + tasks - untimed_updates;
+    let removed = removed / computing.max(1.0);
     let needed = (ran * (1.0 - removed) - untimed_updates).max(0.0) / processors as f64;
     duration.saturating_sub(needed as u64)
 }

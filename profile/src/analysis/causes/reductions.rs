@@ -43,7 +43,9 @@ fn cause(
     let expected = combined.ns as f64 * (threads - 1.0) / (threads + 1.0);
     let is_wait = |entry: &Entry| entry.region == region && entry.is_wait();
     let waits: Vec<Entry> = ledger.open().filter(|it| is_wait(it)).cloned().collect();
-    if sum(&waits).lost as f64 <= EXPECTED * expected {
+    // A thread may combine its part, and have no processor meanwhile.
+    let crowding = threads / facts.profile.run.at_once(threads as u64).max(1) as f64;
+    if sum(&waits).lost as f64 <= EXPECTED * crowding * expected {
         amount += sum(&ledger.take(is_wait));
     }
     // The time of the first of them, in all executions.
@@ -65,4 +67,10 @@ fn cause(
     cause.is_estimated = true;
     let evidence = [("combined", combined.count), ("combined_each_ns", each_ns)];
     Some(cause.showing(&evidence).saying(what, remedy))
+}
+
+/// The thread time that a cause says threads took to combine their parts, in nanoseconds.
+pub(super) fn combining_ns(cause: &Cause) -> u64 {
+    let each_ns = cause.number("combined_each_ns");
+    cause.number("combined").saturating_mul(each_ns)
 }

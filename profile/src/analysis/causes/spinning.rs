@@ -49,6 +49,11 @@ pub(super) fn looks(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     causes
 }
 
+/// Whether the time of a cause was spent with looks in a loop, which keep a processor busy.
+pub(super) fn looks_in_a_loop(cause: &Cause) -> bool {
+    cause.kind == Kind::Spinning || cause.number("failed") > 0
+}
+
 /// Threads that test a lock until it is free.
 fn of_lock(facts: &Facts<'_, '_>, spin: Spin) -> Cause {
     let amount = spin.amount;
