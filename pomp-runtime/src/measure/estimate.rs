@@ -134,9 +134,9 @@ impl Sample {
             }
             (None, _) => {}
         }
-        // Where a thread polls now and then, most intervals hold other work, too. The shortest one holds
+        // Where a thread polls now and then, most intervals hold other work, too. The shortest ones hold
         // looks alone.
-        let interval = self.least_interval();
+        let interval = self.interval_of_looks();
         if interval > 0.0 && only_reads(node) {
             mean[main] = mean[main].min(interval);
         }

@@ -154,6 +154,10 @@ pub(crate) struct Sample {
     /// The least mean interval of instances that were passed over, in 1024ths of a tick; 0 if it is
     /// not known.
     least_interval: SharedU64,
+    /// The intervals that are not much longer than the least one, without what timing takes, and the
+    /// instances that were passed over in them.
+    short_intervals: SharedU64,
+    passed_in_short: SharedU64,
     /// How many were timed.
     pub(super) timed: SharedU64,
     /// Of the instance that is being timed: for how many it stands, and the ticks of each of
@@ -221,17 +225,31 @@ impl Sample {
     pub(super) fn note_interval(&self, passed: u64, ticks: u64, timing: u64) {
         // In a shorter interval, the error of that weighs too much.
         const LONGER: u64 = 8;
-        let mean = ticks.saturating_sub(timing).saturating_mul(PRECISION) / passed.max(1);
+        if ticks < LONGER * timing {
+            return;
+        }
+        let ticks = ticks.saturating_sub(timing);
+        let mean = (ticks.saturating_mul(PRECISION) / passed.max(1)).max(1);
         let least = self.least_interval.get();
-        if ticks >= LONGER * timing && (least == 0 || mean < least) {
-            self.least_interval.set(mean.max(1));
+        if least == 0 || mean < least {
+            self.least_interval.set(mean);
+        }
+        // The intervals until now held other work as well.
+        if mean < least / LONG {
+            self.short_intervals.set(0);
+            self.passed_in_short.set(0);
+        }
+        if mean <= LONG * self.least_interval.get() {
+            self.short_intervals.add(ticks);
+            self.passed_in_short.add(passed);
         }
     }
 
-    /// The least mean time from one instance that was passed over to the next, in ticks; 0 if it is
-    /// not known.
-    pub(crate) fn least_interval(&self) -> f64 {
-        self.least_interval.get() as f64 / PRECISION as f64
+    /// The mean time from one instance that was passed over to the next where the thread hardly does
+    /// anything else, in ticks; 0 if it is not known. A look may take twice as long as in the shortest
+    /// interval, for another thread uses the same caches.
+    pub(crate) fn interval_of_looks(&self) -> f64 {
+        self.short_intervals.get() as f64 / self.passed_in_short.get().max(1) as f64
     }
 
     /// An instance was timed that stands for no other.

@@ -352,7 +352,7 @@ impl Snapshot {
             timed: sample.timed(),
             error_ns: scale.to_ns(sample.of_passed(self.nodes[index], rest).error),
             cost_ns: 0,
-            interval_ps: scale.to_ns((sample.least_interval() * 1000.0) as u64),
+            interval_ps: scale.to_ns((sample.interval_of_looks() * 1000.0) as u64),
         })
     }
 

@@ -75,9 +75,7 @@ pub(super) fn polling<'a>(
             *own = own.saturating_sub(looks.held_ns);
             let measuring_ps = profile.run.measuring_ps(row.row, node.kind);
             let yielded = (looks.count as f64 * yielding) as u64;
-            let between = time_between(&looks, measuring_ps, *own)
-                .max(yielded)
-                .min(*own);
+            let between = time_between(&looks, measuring_ps, yielded, *own).min(*own);
             let share = (looks.ns + between) as f64 / ((looks.ns + *own) as f64).max(1.0);
             if share < least {
                 continue;
@@ -124,11 +122,12 @@ pub(super) fn polling_threads(profile: &Profile, tree: &Tree<'_>) -> BTreeSet<(u
     tight.map(|of| (of.node, of.thread)).collect()
 }
 
-/// How long a thread spun between its looks, in nanoseconds. Outside of them it had the time `own`.
-fn time_between(looks: &Looks, measuring_ps: u128, own: u64) -> u64 {
+/// How long a thread spun between its looks, in nanoseconds. Outside of them it had the time `own`, of
+/// which it spent the time `yielded` to yield its processor.
+fn time_between(looks: &Looks, measuring_ps: u128, yielded: u64, own: u64) -> u64 {
     let probes = (measuring_ps as f64 / 1000.0 * looks.outside) as u64;
     let least = (looks.count as f64 * looks.least) as u64;
-    let between = probes.max(least.saturating_sub(looks.ns));
+    let between = probes.max(least.saturating_sub(looks.ns)).max(yielded);
     let all = u128::from(looks.count) * u128::from(looks.interval_ps) / 1000;
     if all == 0 {
         return between;
@@ -138,7 +137,9 @@ fn time_between(looks: &Looks, measuring_ps: u128, own: u64) -> u64 {
     match looks.interval_ps <= NOTHING_BETWEEN_PS && own <= spinning.saturating_mul(2) {
         // The thread did little else: it spun for this time at least, and for all its time at most.
         true => spinning.midpoint(own.max(spinning)),
-        false => between.min(spinning),
+        // The kernel knows only roughly how much of a program's time is its own.
+        false if spinning <= yielded.saturating_mul(2) => spinning,
+        false => between.min(spinning).max(yielded),
     }
 }
 

@@ -48,8 +48,9 @@ pub struct Estimate {
     /// nanoseconds, if that was measured.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cost_ns: u64,
-    /// The least mean time from one instance that was not timed to the next, in picoseconds, if
-    /// that is known. Where a thread does nothing else, an instance takes no longer.
+    /// The mean time from one instance that was not timed to the next, in picoseconds, if that is known:
+    /// over the intervals that are at most four times as long as the shortest one. Where a thread does
+    /// nothing else, an instance takes no longer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub interval_ps: u64,
 }

@@ -53,6 +53,27 @@ fn an_atomic_read_between_which_a_thread_yields_is_one_as_well() {
     assert_eq!(reads(10_000_000, 60), None);
 }
 
+/// The kernel divides a program's time roughly. The time from one look to the next is known better.
+#[test]
+fn looks_between_which_a_thread_yields_take_the_time_from_one_to_the_next() {
+    let reads = |system: u64| {
+        let estimate = Estimate {
+            timed: 1_000_000,
+            interval_ps: 700_000,
+            ..Estimate::default()
+        };
+        let row = times(2, Main, 100_000_000, 1).with_estimate(Some(estimate));
+        let mut profile = team(&[Kind::Atomic], vec![node(Some(0), 1, Body, vec![row])]);
+        profile.regions[1].directive = Some("omp atomic read".to_owned());
+        profile.run.system_ns = system * SECOND;
+        found(&profile)
+    };
+    // 70 s of one of two threads.
+    assert_eq!(reads(40), [(CauseKind::Spinning, Some(1), 35)]);
+    // Less than half of that is spent in the system: the thread may work between two looks.
+    assert_eq!(reads(30), [(CauseKind::Spinning, Some(1), 16)]);
+}
+
 /// A look takes no longer than the time from one to the next. What is measured in it makes a thread look
 /// less often, so it costs nothing.
 #[test]
