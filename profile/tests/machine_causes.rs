@@ -394,13 +394,17 @@ fn what_one_thread_at_a_time_may_do_stays_a_cause_where_threads_hardly_had_a_pro
 #[test]
 fn threads_that_sleep_are_judged_though_they_waited_longer_for_a_processor_than_they_ran() {
     let mut profile = busy(
-        team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]),
+        team(&[Kind::Loop], vec![loop_of(1, [[70, 0], [10, 60]])]),
         2,
         2,
     );
     let scheduling = profile.run.scheduling.as_mut().unwrap();
     (scheduling.run_ns, scheduling.first_run_ns) = (SECOND, SECOND);
     assert_eq!(kinds_of(&profile), [CauseKind::Imbalance]);
+    // They waited for 5 % of the run, which is not said first where 30 % can be won.
+    profile.run.scheduling.as_mut().unwrap().ready_ns = 5 * SECOND;
+    let first = kinds_of(&profile).first().copied();
+    assert_eq!(first, Some(CauseKind::Imbalance));
 }
 
 /// Both threads lacked a processor. Work that differs by more than this explains has a reason of its own.

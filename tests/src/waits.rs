@@ -29,7 +29,8 @@ fn distributions(profile: &Profile) -> Vec<String> {
         let counted: u64 = of.histogram.iter().map(|bucket| bucket.count).sum();
         let holds = |ns: u64| {
             let mut buckets = of.histogram.iter();
-            buckets.any(|bucket| (bucket.from_ns..bucket.below_ns).contains(&ns))
+            // Times and bounds are rounded down: a time just below a bound may have the same number.
+            buckets.any(|bucket| (bucket.from_ns..=bucket.below_ns).contains(&ns))
         };
         // Each time is rounded down, and so is the sum of each row.
         let fits = of.min_ns * count <= ns + count && ns <= (of.max_ns + 1) * count;

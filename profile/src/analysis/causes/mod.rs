@@ -414,11 +414,15 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
     causes
 }
 
+/// A busy machine is said first, unless another cause wins more than this many times as much.
+const BUSY_FIRST: u64 = 4;
+
 fn sort(list: &mut [Cause]) {
+    let most = list.iter().map(|cause| cause.likely.ns).max().unwrap_or(0);
     order::by_key(list, |cause| {
         let first = cause.place.regions.first().copied();
         let likely = Reverse(cause.likely.ns);
-        let is_busy_machine = machine::was_busy(cause);
+        let is_busy_machine = machine::was_busy(cause) && most / BUSY_FIRST <= cause.likely.ns;
         let lost = Reverse(cause.lost.ns);
         (!is_busy_machine, likely, cause.is_of_machine(), lost, first)
     });
