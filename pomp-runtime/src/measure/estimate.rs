@@ -115,7 +115,7 @@ impl Sample {
         mean[main] = mean[main].max(least);
         match (self.sequence.in_passing(node), kind) {
             // While its thread reads the clock, others leave the lock to it.
-            (Some(ticks), Some(RegionKind::Critical | RegionKind::Lock)) => {
+            (Some((ticks, most)), Some(RegionKind::Critical | RegionKind::Lock)) => {
                 let transfer = ticks_of_updates(TRANSFER) as f64;
                 let longest = MORE_SECTIONS * (mean[PseudoRegion::Body as usize] + transfer);
                 let more = (ticks - mean[main]).clamp(0.0, longest);
@@ -123,13 +123,12 @@ impl Sample {
                 mean[main] += more;
                 mean[enter] += more;
                 // Nor do they take longer than all intervals leave beside the work.
-                let most = self.sequence.most_in_passing(node).unwrap_or(f64::INFINITY);
                 let less = (mean[main] - most.max(ticks)).clamp(0.0, mean[enter]);
                 mean[main] -= less;
                 mean[enter] -= less;
             }
-            (Some(ticks), _) => {
-                let most = self.sequence.interval_of_one().min(mean[main]);
+            (Some((ticks, _)), _) => {
+                let most = self.sequence.intervals.each().min(mean[main]);
                 mean[main] = ticks.max(least).min(most);
             }
             (None, _) => {}

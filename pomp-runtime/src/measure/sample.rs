@@ -77,16 +77,38 @@ impl Work {
     }
 }
 
+/// Intervals between timed instances, and the instances that were passed over in them.
+#[derive(Debug, Default)]
+pub(super) struct Intervals {
+    pub(super) whole: Span,
+    pub(super) passed: SharedU64,
+}
+
+impl Intervals {
+    fn add(&self, passed: u64, ticks: u64) {
+        self.whole.add(ticks);
+        self.passed.add(passed);
+    }
+
+    fn clear(&self) {
+        let Span { count, ticks } = &self.whole;
+        for sum in [count, ticks, &self.passed] {
+            sum.set(0);
+        }
+    }
+
+    /// The ticks from one instance to the next; 0 if there was no interval.
+    pub(super) fn each(&self) -> f64 {
+        self.whole.ticks.get() as f64 / self.passed.get().max(1) as f64
+    }
+}
+
 /// What is known of the instances of a node that were passed over, and of the work between instances.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
-    /// The intervals between timed instances in which others were passed over, and the number of
-    /// those.
-    pub(super) intervals: Span,
-    pub(super) passed: SharedU64,
-    /// The same with the intervals that are left out because they are long.
-    pub(super) all_ticks: SharedU64,
-    pub(super) all_passed: SharedU64,
+    /// The intervals that are not left out because they are long, and all of them.
+    pub(super) intervals: Intervals,
+    pub(super) all_intervals: Intervals,
     /// About how long the last intervals were, in ticks.
     usual: SharedU64,
     /// The work between two instances, where it was timed.
@@ -103,11 +125,9 @@ impl Sequence {
             usual => usual,
         };
         let most = LONG * usual;
-        self.all_ticks.add(ticks);
-        self.all_passed.add(passed);
+        self.all_intervals.add(passed, ticks);
         if ticks <= most {
-            self.intervals.add(ticks);
-            self.passed.add(passed);
+            self.intervals.add(passed, ticks);
         }
         let next = usual - usual / RECENT + ticks.min(2 * most) / RECENT;
         self.usual.set(next.max(RECENT));
@@ -132,11 +152,6 @@ impl Sequence {
     pub(super) fn counts_work_of(&self, ticks: u64) -> bool {
         ticks <= LONG * self.usual.get()
     }
-
-    /// The ticks from one instance to the next, where they are passed over.
-    pub(super) fn interval_of_one(&self) -> f64 {
-        self.intervals.ticks.get() as f64 / self.passed.get().max(1) as f64
-    }
 }
 
 /// The sample of a node of which only some instances are timed.
@@ -154,10 +169,8 @@ pub(crate) struct Sample {
     /// The least mean interval of instances that were passed over, in 1024ths of a tick; 0 if it is
     /// not known.
     least_interval: SharedU64,
-    /// The intervals that are not much longer than the least one, without what timing takes, and the
-    /// instances that were passed over in them.
-    short_intervals: SharedU64,
-    passed_in_short: SharedU64,
+    /// The intervals that are not much longer than the least one, without what timing takes.
+    short_intervals: Intervals,
     /// How many were timed.
     pub(super) timed: SharedU64,
     /// Of the instance that is being timed: for how many it stands, and the ticks of each of
@@ -236,20 +249,18 @@ impl Sample {
         }
         // The intervals until now held other work as well.
         if mean < least / LONG {
-            self.short_intervals.set(0);
-            self.passed_in_short.set(0);
+            self.short_intervals.clear();
         }
         if mean <= LONG * self.least_interval.get() {
-            self.short_intervals.add(ticks);
-            self.passed_in_short.add(passed);
+            self.short_intervals.add(passed, ticks);
         }
     }
 
     /// The mean time from one instance that was passed over to the next where the thread hardly does
-    /// anything else, in ticks; 0 if it is not known. A look may take twice as long as in the shortest
-    /// interval, for another thread uses the same caches.
+    /// anything else, in ticks; 0 if it is not known. A look may take several times as long as in the
+    /// shortest interval, since another thread writes the same variable.
     pub(crate) fn interval_of_looks(&self) -> f64 {
-        self.short_intervals.get() as f64 / self.passed_in_short.get().max(1) as f64
+        self.short_intervals.each()
     }
 
     /// An instance was timed that stands for no other.

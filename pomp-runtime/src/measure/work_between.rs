@@ -13,7 +13,7 @@ use profile::region_kind::RegionKind;
 use super::clock::now_in_order;
 use super::cost::ticks_of_passing;
 use super::records::{Node, Region};
-use super::sample::Sequence;
+use super::sample::{Intervals, Sequence};
 use super::state;
 use super::thread::{self, Thread};
 
@@ -77,9 +77,9 @@ impl Thread {
         }
     }
 
-    /// Does what an instance of a node's region does before it reads the clock, and reads the clock. This
-    /// takes several times as long in a program as in a loop that does nothing else: the processor
-    /// seldom comes here, and other threads use its caches.
+    /// Times empty work: what the probe of the next instance of a node's region does before it reads the
+    /// clock. In a program this takes several times as long as in a loop that does nothing else, since the
+    /// processor seldom executes this code, and other threads use its caches.
     #[cold]
     #[inline(never)]
     fn time_empty_work(&'static self, node: &'static Node, now: impl Fn() -> u64) {
@@ -114,9 +114,9 @@ impl Thread {
     }
 }
 
-/// A call that is made or not by chance.
+/// Is called by chance, so the processor mispredicts every second branch to it.
 #[inline(never)]
-fn is_mispredicted() {
+fn called_by_chance() {
     std::hint::black_box(());
 }
 
@@ -125,12 +125,12 @@ fn is_mispredicted() {
 #[inline(never)]
 fn begins_timed(thread: &'static Thread, region: &'static Region) -> bool {
     std::hint::black_box((state::is_quick(), thread::current()));
-    // The program's own look at what is left is mispredicted, too: it mostly finds something. Of these two
-    // branches, one is in the mean.
+    // The processor mispredicts the program's branch on the number of instances that are still to be passed
+    // over: it is seldom 0. Of these two branches it mispredicts one in the mean.
     let random = thread.sampler.random();
     for bit in [1, 2] {
         if random & bit != 0 {
-            is_mispredicted();
+            called_by_chance();
         }
     }
     !thread.knows_place_already() && region.is_sampled() && !thread.passes_over_here(region)
@@ -146,30 +146,26 @@ fn is_changed_by_timing(node: &Node) -> bool {
 }
 
 impl Sequence {
-    /// The most ticks that an instance which was passed over can have taken in the mean. None if that is
-    /// not known.
-    pub(super) fn most_in_passing(&self, node: &Node) -> Option<f64> {
-        let region = node.region()?;
-        let (work, error) = self.work.mean()?;
-        let each = self.all_ticks.get() as f64 / self.all_passed.get().max(1) as f64;
-        let passing = ticks_of_passing(region.kind, region.is_lent());
-        Some((each - (work - error).max(0.0) - passing).max(0.0))
-    }
-
-    /// The ticks of an instance of a node that was passed over. None if that is not known.
-    pub(super) fn in_passing(&self, node: &Node) -> Option<f64> {
+    /// The ticks of an instance of a node that was passed over: the expected number, and the most that all
+    /// intervals leave beside the work. None if that is not known.
+    pub(super) fn in_passing(&self, node: &Node) -> Option<(f64, f64)> {
         let region = node.region().filter(|_| is_changed_by_timing(node))?;
-        let (work, error) = self.work.mean()?;
+        let (mean, error) = self.work.mean()?;
         let work = match region.kind {
-            RegionKind::Atomic => work,
+            RegionKind::Atomic => mean,
             // What is left may be more than what timed instances took, so the work must not be too little.
-            _ => work + error,
+            _ => mean + error,
         };
-        let passed = self.passed.get() as f64;
+        let Intervals { whole, passed } = &self.intervals;
+        let passed = passed.get() as f64;
         // There is one more piece of work in an interval than there are instances.
-        let pieces = passed + self.intervals.count.get() as f64;
-        let whole = self.intervals.ticks.get() as f64;
+        let pieces = passed + whole.count.get() as f64;
+        let whole = whole.ticks.get() as f64;
         let passing = ticks_of_passing(region.kind, region.is_lent());
-        Some((whole - pieces * work) / passed.max(1.0) - passing)
+        let most = self.all_intervals.each() - (mean - error).max(0.0) - passing;
+        Some((
+            (whole - pieces * work) / passed.max(1.0) - passing,
+            most.max(0.0),
+        ))
     }
 }

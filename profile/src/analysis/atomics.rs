@@ -22,7 +22,7 @@ pub(super) fn has_many_variables(profile: &Profile, region: usize) -> bool {
 }
 
 /// The time of an update of a region that is not lost, in nanoseconds. It is that of the work between
-/// two updates, and at most [`OF_MANY_NS`].
+/// two updates, as far as that is known ([`WORK_ERROR_NS`]), and at most [`OF_MANY_NS`].
 pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u64 {
     if !has_many_variables(profile, region) {
         return 0;

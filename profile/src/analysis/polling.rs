@@ -137,9 +137,9 @@ fn time_between(looks: &Looks, measuring_ps: u128, yielded: u64, own: u64) -> u6
     match looks.interval_ps <= NOTHING_BETWEEN_PS && own <= spinning.saturating_mul(2) {
         // The thread did little else: it spun for this time at least, and for all its time at most.
         true => spinning.midpoint(own.max(spinning)),
-        // The kernel knows only roughly how much of a program's time is its own.
+        // How much of a program's time is system time is known only roughly.
         false if spinning <= yielded.saturating_mul(2) => spinning,
-        false => between.min(spinning).max(yielded),
+        false => between.min(spinning),
     }
 }
 

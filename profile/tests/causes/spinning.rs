@@ -53,7 +53,8 @@ fn an_atomic_read_between_which_a_thread_yields_is_one_as_well() {
     assert_eq!(reads(10_000_000, 60), None);
 }
 
-/// The kernel divides a program's time roughly. The time from one look to the next is known better.
+/// The kernel divides a program's time into user and system time only roughly. The time from one look to the
+/// next is known better.
 #[test]
 fn looks_between_which_a_thread_yields_take_the_time_from_one_to_the_next() {
     let reads = |system: u64| {

@@ -195,10 +195,10 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates + tasks;
     let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns);
     let ran = scheduling.run_ns.saturating_sub(waited) as f64;
-    // Threads that look in a loop had a processor for the same part of their time as the others.
+    // Threads that polled had a processor for the same part of their time as the others.
     let all = facts.overheads.whole_sum.total.ns as f64 + facts.overheads.serial.ns as f64;
-    let looking = lost_in(&spinning::looks_in_a_loop) / all.max(1.0);
-    let ran = computing.min(ran * (1.0 - looking).max(0.0));
+    let polling = lost_in(&spinning::is_polling) / all.max(1.0);
+    let ran = computing.min(ran * (1.0 - polling).max(0.0));
     let removed = requests + reductions + updates + tasks - untimed_updates;
     let removed = removed / computing.max(1.0);
     let needed = (ran * (1.0 - removed) - untimed_updates).max(0.0) / processors as f64;

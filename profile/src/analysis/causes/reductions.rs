@@ -39,12 +39,13 @@ fn cause(
     }
     // Of n threads that combine one after the other, the k-th takes k times as long as the first,
     // and then waits for n - k others.
-    let threads = facts.table(region)?.threads.len().max(1) as f64;
+    let number = facts.table(region)?.threads.len().max(1) as u64;
+    let threads = number as f64;
     let expected = combined.ns as f64 * (threads - 1.0) / (threads + 1.0);
     let is_wait = |entry: &Entry| entry.region == region && entry.is_wait();
     let waits: Vec<Entry> = ledger.open().filter(|it| is_wait(it)).cloned().collect();
-    // A thread may combine its part, and have no processor meanwhile.
-    let crowding = threads / facts.profile.run.at_once(threads as u64).max(1) as f64;
+    // A thread that combines its part may have no processor for a while, and the others wait for it.
+    let crowding = threads / facts.profile.run.at_once(number) as f64;
     if sum(&waits).lost as f64 <= EXPECTED * crowding * expected {
         amount += sum(&ledger.take(is_wait));
     }

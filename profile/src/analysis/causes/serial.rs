@@ -16,20 +16,14 @@ const SHORT_STRETCH_NS: u64 = 1000;
 /// The serial part, in which the other threads could have worked.
 pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let overheads = facts.overheads;
-    let threads = overheads.threads.max(1) as f64;
     let serial = overheads.serial.ns as f64;
     if overheads.idle.ns == 0 {
         return Vec::new();
     }
     // In several processes, each process has its own threads. More threads than processors do not
     // shorten it any further.
-    let processors = match facts.profile.run.processors {
-        0 => f64::INFINITY,
-        known => f64::from(known),
-    };
-    let of_each = (threads / overheads.processes.max(1) as f64)
-        .min(processors)
-        .max(1.0);
+    let at_once = facts.profile.run.at_once(overheads.threads) as f64;
+    let of_each = (at_once / overheads.processes.max(1) as f64).max(1.0);
     let worth = (serial - short_stretches(facts)).max(0.0);
     let amount = Amount {
         lost: overheads.idle.ns,

@@ -49,8 +49,8 @@ pub(super) fn looks(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     causes
 }
 
-/// Whether the time of a cause was spent with looks in a loop, which keep a processor busy.
-pub(super) fn looks_in_a_loop(cause: &Cause) -> bool {
+/// Whether threads spent the time of a cause with polling, which keeps a processor busy.
+pub(super) fn is_polling(cause: &Cause) -> bool {
     cause.kind == Kind::Spinning || cause.number("failed") > 0
 }
 
