@@ -132,3 +132,8 @@ extern "C" fn romp_run_get_level() -> i32 {
 extern "C" fn romp_run_get_team_size(level: i32) -> i32 {
     gomp::asked::team_size(level)
 }
+
+#[unsafe(no_mangle)]
+extern "C" fn romp_run_get_num_procs() -> i32 {
+    gomp::asked::num_procs()
+}

@@ -7,10 +7,11 @@
 
 use std::cell::Cell;
 use std::ptr::null_mut;
-use std::sync::atomic::AtomicU64;
 
 use super::chunks::Head;
-use super::cost;
+use super::cost::ticks_of_read_in_order;
+use super::crowding::threads_per_processor;
+use super::facts;
 use super::omp;
 use super::records::Frame;
 use super::records::frame::Role;
@@ -26,10 +27,21 @@ thread_local! {
     static LEFT: Cell<u32> = const { Cell::new(PERIOD) };
     /// The requests until one is timed, while all are looked at.
     static KEPT: Cell<u32> = const { Cell::new(PERIOD) };
-    /// The loop in whose chunk the thread works since this time, while that work is timed.
-    static WORK: Cell<Option<(&'static Node, u64)>> = const { Cell::new(None) };
+    /// The work of the thread in a chunk, while it is timed.
+    static WORK: Cell<Option<Work>> = const { Cell::new(None) };
     /// The record of the innermost loop that wants to know of requests; null if there is none.
     static LOOP: Cell<*mut Head> = const { Cell::new(null_mut()) };
+}
+
+/// The work in a chunk.
+#[derive(Clone, Copy)]
+struct Work {
+    /// The chunk's loop.
+    node: &'static Node,
+    /// When it began, in ticks.
+    since: u64,
+    /// How often the thread had lost its processor, if its team has more threads than processors.
+    switches: Option<u64>,
 }
 
 /// Counts one request down to the one that is due.
@@ -136,7 +148,7 @@ impl Thread {
         let Some(node) = self.requesting() else {
             return;
         };
-        let read = ticks_of_read();
+        let read = ticks_of_read_in_order();
         let most = read.saturating_mul(INTERRUPTED);
         let ticks = ticks.saturating_sub(read).min(most);
         node.chunk_requests.count.add(requests);
@@ -153,17 +165,34 @@ impl Thread {
         if LOOP.get().is_null() {
             LEFT.set(1);
         }
-        WORK.set(Some((node, now())));
+        let switches = (threads_per_processor() > 1.0).then(facts::switches_of_thread);
+        let since = now();
+        WORK.set(Some(Work {
+            node,
+            since,
+            switches,
+        }));
     }
 
     /// The work in a chunk that was timed ends.
     pub(crate) fn add_chunk_work(&'static self, now: u64) {
-        let Some((node, since)) = WORK.take() else {
+        let Some(work) = WORK.take() else {
             return;
         };
-        if self.requesting().is_some_and(|it| std::ptr::eq(it, node)) {
-            let ticks = now.wrapping_sub(since);
-            node.chunk_work.add(ticks.saturating_sub(ticks_of_read()));
+        // One that was interrupted says more of the other threads than of the loop.
+        let is_whole = work
+            .switches
+            .is_none_or(|before| before == facts::switches_of_thread());
+        let innermost = self.requesting();
+        if is_whole && innermost.is_some_and(|it| std::ptr::eq(it, work.node)) {
+            let ticks = now.wrapping_sub(work.since);
+            let ticks = ticks.saturating_sub(ticks_of_read_in_order());
+            let ticks = match work.switches {
+                // The loop's time is one in which the threads take turns.
+                Some(_) => (ticks as f64 * threads_per_processor()) as u64,
+                None => ticks,
+            };
+            work.node.chunk_work.add(ticks, ticks_of_read_in_order());
         }
     }
 
@@ -182,20 +211,15 @@ impl Node {
     pub(crate) fn ticks_of_chunk_requests(&self, body: u64) -> u64 {
         let timed = self.chunk_requests.ticks.get();
         let number = u128::from(self.chunk_requests.count.get());
-        let chunks = u128::from(self.chunk_work.count.get());
+        let work = self.chunk_work.without_waits();
+        let chunks = u128::from(work.count.get());
         if chunks == 0 {
             return timed;
         }
-        let work = u128::from(self.chunk_work.ticks.get()) * number / chunks;
+        let work = u128::from(work.ticks.get()) * number / chunks;
         match work <= LITTLE_WORK * u128::from(timed) {
             true => timed.max(u64::try_from(work).map_or(0, |work| body.saturating_sub(work))),
             false => timed,
         }
     }
-}
-
-/// The cost of a read of the clock in order with the work around it, in ticks.
-pub(super) fn ticks_of_read() -> u64 {
-    static READ: AtomicU64 = AtomicU64::new(0);
-    cost::found_once(&READ, cost::ticks_of_read_in_order)
 }

@@ -122,10 +122,15 @@ impl Sample {
                 let enter = PseudoRegion::Enter as usize;
                 mean[main] += more;
                 mean[enter] += more;
+                // Those that were timed were seldom interrupted.
+                let crowding = self.sequence.crowding();
+                mean = mean.map(|part| part * crowding);
                 // Nor do they take longer than all intervals leave beside the work.
-                let less = (mean[main] - most.max(ticks)).clamp(0.0, mean[enter]);
-                mean[main] -= less;
-                mean[enter] -= less;
+                for part in [enter, PseudoRegion::Exit as usize] {
+                    let less = (mean[main] - most.max(ticks)).clamp(0.0, mean[part]);
+                    mean[main] -= less;
+                    mean[part] -= less;
+                }
             }
             (Some((ticks, _)), _) => {
                 let most = self.sequence.intervals.each().min(mean[main]);
@@ -144,12 +149,14 @@ impl Sample {
 
     /// So many instances of a node were passed over within an interval in ticks. They took no
     /// longer than that. If an interval is much longer than expected, the thread did something else
-    /// in it.
+    /// in it. Few intervals hold all the time that a thread waited for its processor, so that is added
+    /// to each.
     pub(super) fn add_interval(&self, node: &Node, passed: u64, interval: u64) {
         const MUCH_LONGER: f64 = 2.0;
         let mean = self.mean_of_passed(node)[PseudoRegion::Main as usize];
         let most = MUCH_LONGER * mean * passed as f64;
-        self.between.add(interval.min(most as u64));
+        let interval = interval as f64 * self.sequence.crowding();
+        self.between.add(interval.min(most) as u64);
     }
 
     /// The estimated time of `passed` instances of a node that were passed over.

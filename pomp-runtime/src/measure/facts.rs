@@ -24,15 +24,15 @@ pub(crate) fn add(describe: fn(&mut Run)) {
 
 /// Fills in what is known of the run, which ends now and whose duration is known.
 pub(crate) fn describe(run: &mut Run, application: &str) {
-    let (user, system) = cpu_time();
+    let usage = usage(libc::RUSAGE_SELF);
     application.clone_into(&mut run.application);
     env!("CARGO_PKG_VERSION").clone_into(&mut run.romp_version);
     let end = SystemTime::now();
     let start = end.checked_sub(Duration::from_nanos(run.duration_ns));
     run.start = rfc3339(start.unwrap_or(end));
     run.end = rfc3339(end);
-    run.user_ns = user;
-    run.system_ns = system;
+    run.user_ns = nanoseconds(usage.ru_utime);
+    run.system_ns = nanoseconds(usage.ru_stime);
     run.scheduling = super::scheduling::of_process();
     // A thread that is bound may use its own processors alone, which may be fewer than all.
     let of_all = run.scheduling.map_or(0, |scheduling| scheduling.processors);
@@ -44,16 +44,22 @@ pub(crate) fn describe(run: &mut Run, application: &str) {
     more.iter().for_each(|describe| describe(run));
 }
 
-/// User and system time of the process in nanoseconds.
-fn cpu_time() -> (u64, u64) {
+/// What the process or one thread used.
+fn usage(whose: libc::c_int) -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the place is valid, and all zeros is a valid `rusage`, so that it
     // is initialised even if the call fails.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+    unsafe {
+        libc::getrusage(whose, usage.as_mut_ptr());
         usage.assume_init()
-    };
-    (nanoseconds(usage.ru_utime), nanoseconds(usage.ru_stime))
+    }
+}
+
+/// How often the calling thread has given its processor to another one, of its own will or not.
+pub(super) fn switches_of_thread() -> u64 {
+    let usage = usage(libc::RUSAGE_THREAD);
+    let both = usage.ru_nvcsw.wrapping_add(usage.ru_nivcsw);
+    u64::try_from(both).unwrap_or(0)
 }
 
 fn nanoseconds(time: libc::timeval) -> u64 {

@@ -19,6 +19,7 @@ pub(crate) mod attention;
 pub(crate) mod calls;
 pub(crate) mod cancellation;
 pub(crate) mod chunk_requests;
+mod chunk_work;
 pub(crate) mod chunks;
 pub(crate) mod clock;
 pub(crate) mod coarse_clock;
@@ -29,6 +30,7 @@ pub(crate) mod config;
 pub(crate) mod cost;
 pub(crate) mod counters;
 pub(crate) mod counting;
+mod crowding;
 pub(crate) mod cxx;
 #[cfg(not(test))]
 pub(crate) mod dynamic;

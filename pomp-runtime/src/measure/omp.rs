@@ -11,6 +11,7 @@ mod runtime {
         pub(crate) safe fn omp_get_thread_num() -> c_int;
         pub(crate) safe fn omp_get_num_threads() -> c_int;
         pub(crate) safe fn omp_get_max_threads() -> c_int;
+        pub(crate) safe fn omp_get_num_procs() -> c_int;
         pub(crate) safe fn omp_get_level() -> c_int;
         pub(crate) safe fn omp_get_ancestor_thread_num(level: c_int) -> c_int;
         pub(crate) safe fn omp_get_team_size(level: c_int) -> c_int;
@@ -84,6 +85,9 @@ mod runtime {
 
     pub(crate) fn omp_get_max_threads() -> c_int {
         1
+    }
+    pub(crate) fn omp_get_num_procs() -> c_int {
+        2
     }
     pub(crate) unsafe fn omp_get_schedule(_kind: *mut c_int, _chunk: *mut c_int) {}
     pub(crate) fn omp_get_level() -> c_int {

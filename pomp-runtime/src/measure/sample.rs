@@ -7,13 +7,17 @@ use super::coarse_clock;
 use super::shared::SharedU64;
 use super::span::Span;
 
-/// A sum of floating-point numbers, written by one thread.
+/// A floating-point number, mostly a sum, written by one thread.
 #[derive(Debug, Default)]
 pub(super) struct Sum(SharedU64);
 
 impl Sum {
     fn add(&self, more: f64) {
-        self.0.set((self.get() + more).to_bits());
+        self.set(self.get() + more);
+    }
+
+    fn set(&self, value: f64) {
+        self.0.set(value.to_bits());
     }
 
     pub(super) fn get(&self) -> f64 {
@@ -113,6 +117,8 @@ pub(super) struct Sequence {
     usual: SharedU64,
     /// The work between two instances, where it was timed.
     pub(super) work: Work,
+    /// How many threads shared a processor when work was last timed.
+    threads_per_processor: Sum,
 }
 
 impl Sequence {
@@ -134,7 +140,8 @@ impl Sequence {
     }
 
     /// The work between two instances took so many ticks, with what empty work takes.
-    pub(super) fn add_work(&self, ticks: u64) {
+    pub(super) fn add_work(&self, ticks: u64, threads_per_processor: f64) {
+        self.threads_per_processor.set(threads_per_processor);
         if self.counts_work_of(ticks) {
             self.work.pieces.add(ticks);
             self.work.squares.add((ticks as f64).powi(2));
@@ -146,6 +153,11 @@ impl Sequence {
         if self.counts_work_of(ticks) {
             self.work.empty.add(ticks);
         }
+    }
+
+    /// How many threads share a processor, as far as work was timed; at least 1.
+    pub(super) fn crowding(&self) -> f64 {
+        self.threads_per_processor.get().max(1.0)
     }
 
     /// Whether a piece of work of so many ticks counts.

@@ -11,7 +11,8 @@
 use profile::region_kind::RegionKind;
 
 use super::clock::now_in_order;
-use super::cost::ticks_of_passing;
+use super::cost::{ticks_of_passing, ticks_of_read_in_order};
+use super::crowding::threads_per_processor;
 use super::records::{Node, Region};
 use super::sample::{Intervals, Sequence};
 use super::state;
@@ -109,7 +110,7 @@ impl Thread {
         between.begin.set(0);
         between.node.set(None);
         if let Some(sample) = node.sample() {
-            sample.sequence.add_work(ticks);
+            sample.sequence.add_work(ticks, threads_per_processor());
         }
     }
 }
@@ -151,10 +152,14 @@ impl Sequence {
     pub(super) fn in_passing(&self, node: &Node) -> Option<(f64, f64)> {
         let region = node.region().filter(|_| is_changed_by_timing(node))?;
         let (mean, error) = self.work.mean()?;
+        // While work waits for results of its own, the processor executes what of the next probe lies in
+        // front of the read of the clock. Other work hides nothing of that.
+        let in_front = self.work.of_empty() - ticks_of_read_in_order() as f64;
+        let hidden = in_front.clamp(0.0, mean) / 2.0;
         let work = match region.kind {
             RegionKind::Atomic => mean,
             // What is left may be more than what timed instances took, so the work must not be too little.
-            _ => mean + error,
+            _ => mean + hidden + error,
         };
         let Intervals { whole, passed } = &self.intervals;
         let passed = passed.get() as f64;
@@ -162,7 +167,9 @@ impl Sequence {
         let pieces = passed + whole.count.get() as f64;
         let whole = whole.ticks.get() as f64;
         let passing = ticks_of_passing(region.kind, region.is_lent());
-        let most = self.all_intervals.each() - (mean - error).max(0.0) - passing;
+        let most = self.all_intervals.each()
+            - self.crowding() * (mean + hidden - error).max(0.0)
+            - passing;
         Some((
             (whole - pieces * work) / passed.max(1.0) - passing,
             most.max(0.0),

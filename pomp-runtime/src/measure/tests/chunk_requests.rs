@@ -4,7 +4,8 @@ use profile::descriptor::Descriptor;
 use profile::model::Span;
 
 use super::*;
-use crate::measure::chunk_requests::{Look, PERIOD, is_looked_at, look, ticks_of_read};
+use crate::measure::chunk_requests::{Look, PERIOD, is_looked_at, look};
+use crate::measure::cost::ticks_of_read_in_order;
 use crate::measure::records::region;
 use Event::*;
 
@@ -54,7 +55,7 @@ fn only_loops_with_a_schedule_have_some() {
 fn with_work(ticks: u64) -> u64 {
     let region = loop_with(Some("dynamic"));
     let t = Thread::for_test().as_initial(0);
-    let read = ticks_of_read();
+    let read = ticks_of_read_in_order();
     t.on(LoopEnter, region, 10);
     t.add_chunk_requests(61, 500 + read);
     t.begin_chunk_work(|| 2000);

@@ -37,6 +37,7 @@ pub(super) struct Runtime {
     thread_num: Ask,
     num_threads: Ask,
     level: Ask,
+    num_procs: Ask,
     team_size: extern "C" fn(c_int) -> c_int,
     /// `omp_get_schedule`.
     schedule: Option<AskTwo>,
@@ -163,6 +164,7 @@ impl Runtime {
             thread_num: ask(ROUTINE)?,
             num_threads: ask(c"omp_get_num_threads")?,
             level: ask(c"omp_get_level")?,
+            num_procs: ask(c"omp_get_num_procs")?,
             team_size: {
                 let found = address(c"omp_get_team_size");
                 if found.is_null() {
@@ -223,6 +225,12 @@ pub mod asked {
     #[must_use]
     pub extern "C" fn team_size(level: c_int) -> c_int {
         FIRST.get().map_or(1, |runtime| (runtime.team_size)(level))
+    }
+
+    /// `omp_get_num_procs`; 0 without a runtime.
+    #[must_use]
+    pub extern "C" fn num_procs() -> c_int {
+        FIRST.get().map_or(0, |runtime| (runtime.num_procs)())
     }
 
     /// `omp_get_num_threads`; 1 without a runtime.
