@@ -139,7 +139,7 @@ const INTERRUPTED: u64 = 100;
 
 /// In a loop whose work in a chunk takes at most this many times as long as a request, the requests
 /// take what is left of the loop's time.
-const LITTLE_WORK: u128 = 4;
+const LITTLE_WORK: u64 = 4;
 
 impl Thread {
     /// Adds this many requests for chunks of the innermost loop. One of them took `ticks`, from one
@@ -187,12 +187,8 @@ impl Thread {
         if is_whole && innermost.is_some_and(|it| std::ptr::eq(it, work.node)) {
             let ticks = now.wrapping_sub(work.since);
             let ticks = ticks.saturating_sub(ticks_of_read_in_order());
-            let ticks = match work.switches {
-                // The loop's time is one in which the threads take turns.
-                Some(_) => (ticks as f64 * threads_per_processor()) as u64,
-                None => ticks,
-            };
-            work.node.chunk_work.add(ticks, ticks_of_read_in_order());
+            let chunks = &work.node.chunk_work;
+            chunks.add(ticks, ticks_of_read_in_order(), threads_per_processor());
         }
     }
 
@@ -210,15 +206,13 @@ impl Node {
     /// The ticks of all requests for chunks of this loop, in whose body the thread was for `body`.
     pub(crate) fn ticks_of_chunk_requests(&self, body: u64) -> u64 {
         let timed = self.chunk_requests.ticks.get();
-        let number = u128::from(self.chunk_requests.count.get());
-        let work = self.chunk_work.without_waits();
-        let chunks = u128::from(work.count.get());
-        if chunks == 0 {
+        let number = self.chunk_requests.count.get();
+        let Some(work) = self.chunk_work.mean(timed / number.max(1)) else {
             return timed;
-        }
-        let work = u128::from(work.ticks.get()) * number / chunks;
-        match work <= LITTLE_WORK * u128::from(timed) {
-            true => timed.max(u64::try_from(work).map_or(0, |work| body.saturating_sub(work))),
+        };
+        let work = (work * number as f64) as u64;
+        match work <= LITTLE_WORK.saturating_mul(timed) {
+            true => timed.max(body.saturating_sub(work)),
             false => timed,
         }
     }

@@ -1,9 +1,10 @@
 //! The work in the chunks of a loop, of which a sample is timed.
 
+use super::sample::Sum;
 use super::shared::SharedU64;
 use super::span::Span;
 
-/// Where threads wait for a cache line in most chunks, they do not in one of this many.
+/// Where threads wait for a cache line in most chunks, at least one chunk of this many finds it there.
 const SELDOM: u64 = 20;
 
 /// The work in those chunks of a loop where it was timed.
@@ -16,11 +17,15 @@ pub(crate) struct ChunkWork {
     longer: SharedU64,
     /// The ticks of the shortest work, plus one.
     shortest: SharedU64,
+    /// How many threads shared a processor when work was last timed.
+    threads_per_processor: Sum,
 }
 
 impl ChunkWork {
-    /// Adds the work in one chunk. The time to read the clock says how far times of equal work differ.
-    pub(super) fn add(&self, ticks: u64, read: u64) {
+    /// Adds the work in one chunk, during which its thread ran. The time to read the clock says how far
+    /// times of equal work differ.
+    pub(super) fn add(&self, ticks: u64, read: u64, threads_per_processor: f64) {
+        self.threads_per_processor.set(threads_per_processor);
         self.all.add(ticks);
         let shortest = match self.shortest.get() {
             0 => u64::MAX,
@@ -42,15 +47,26 @@ impl ChunkWork {
         }
     }
 
-    /// The work without waits for cache lines. If the threads write to one line in turn, as to
-    /// neighbouring elements of an array, most of them wait for it, and the others do not. Nothing lies
-    /// between. With more iterations in a chunk, they do not wait.
-    pub(super) fn without_waits(&self) -> &Span {
+    /// The mean ticks from the begin to the end of the work in a chunk, without waits for cache lines, in a
+    /// loop in which a request takes this many ticks. None if none was timed.
+    pub(super) fn mean(&self, request: u64) -> Option<f64> {
+        let work = self.without_waits(request);
+        let mean = work.ticks.get() as f64 / work.count.get() as f64;
+        // The threads take turns.
+        (work.count.get() > 0).then(|| mean * self.threads_per_processor.get())
+    }
+
+    /// The work without waits for cache lines, in a loop in which a request takes this many ticks. If the
+    /// threads write to one line in turn, as to neighbouring elements of an array, most of them wait for
+    /// it, and the others do not. Nothing lies between. With more iterations in a chunk, they do not wait.
+    /// A request waits for one cache line, too.
+    fn without_waits(&self, request: u64) -> &Span {
         let [all, least] = [&self.all, &self.least].map(|span| span.count.get());
         let longer = self.longer.get();
-        let waited = all.saturating_sub(least).saturating_sub(longer);
-        let are_waits = 2 * waited >= all && SELDOM * least >= all && 2 * longer <= least;
-        match are_waits {
+        let waits = all.saturating_sub(least).saturating_sub(longer);
+        let ticks = self.all.ticks.get().saturating_sub(self.least.ticks.get());
+        let are_waits = 2 * waits >= all && SELDOM * least >= all && 2 * longer <= least;
+        match are_waits && 2 * ticks <= 3 * request.saturating_mul(waits) {
             true => &self.least,
             false => &self.all,
         }
@@ -61,12 +77,12 @@ impl ChunkWork {
 mod tests {
     use super::*;
 
-    /// The mean work without waits of some chunks, where a read of the clock takes 10 ticks.
+    /// The mean work without waits of some chunks, where a read of the clock takes 10 ticks and a request
+    /// 150.
     fn mean(works: &[u64]) -> u64 {
         let all = ChunkWork::default();
-        works.iter().for_each(|ticks| all.add(*ticks, 10));
-        let work = all.without_waits();
-        work.ticks.get() / work.count.get()
+        works.iter().for_each(|ticks| all.add(*ticks, 10, 1.0));
+        all.mean(150).unwrap() as u64
     }
 
     #[test]
@@ -84,6 +100,11 @@ mod tests {
     #[test]
     fn work_differs() {
         assert_eq!(mean(&[40, 52, 60, 80, 100, 148]), 80);
+    }
+
+    #[test]
+    fn some_chunks_have_no_work() {
+        assert_eq!(mean(&[0, 500, 0, 500, 510, 490, 500, 1500]), 500);
     }
 
     #[test]

@@ -16,7 +16,7 @@ impl Sum {
         self.set(self.get() + more);
     }
 
-    fn set(&self, value: f64) {
+    pub(super) fn set(&self, value: f64) {
         self.0.set(value.to_bits());
     }
 

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use super::boundary::{event, is_switched_off};
 use super::descriptor::OmpRegDescr;
 use super::pomp::{POMP_Critical_enter, POMP_Master_begin, POMP_Ordered_enter, on_event};
-use crate::measure::lending::Passing;
+use crate::measure::lending::{Passing, lend_while_off};
 use crate::measure::passed::{begin_and_lend, lend_for_unmeasured, pass_over_and_lend};
 use crate::measure::records::Region;
 use crate::measure::sampler::Passes;
@@ -34,10 +34,7 @@ macro_rules! begins {
             // SAFETY: as the caller promises.
             unsafe {
                 let region = descriptor.as_ref().and_then(OmpRegDescr::known_region);
-                if state::is_off() {
-                    return 0;
-                }
-                if is_switched_off(region) {
+                if state::is_off() || is_switched_off(region) {
                     pass_over_all(slot);
                     return 0;
                 }
@@ -55,15 +52,19 @@ begins! {
     POMP_Ordered_enter_or_pass: begin_with_others(Event::OrderedEnter, POMP_Ordered_enter);
 }
 
-/// The construct is switched off: has the program count all its instances without a call.
+/// The construct is not to be measured: has the program count all its instances without a call.
 ///
 /// # Safety
 /// As for the functions that call it.
 #[cold]
 #[inline(never)]
 unsafe fn pass_over_all(slot: *mut *const Passing) {
+    let record = match state::is_off() {
+        true => Some(lend_while_off(slot.addr())),
+        false => lend_for_unmeasured(),
+    };
     if !slot.is_null()
-        && let Some(record) = lend_for_unmeasured()
+        && let Some(record) = record
     {
         // SAFETY: as the caller promises.
         unsafe { slot.write(record) };

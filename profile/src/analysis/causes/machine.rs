@@ -191,7 +191,8 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     // The time of untimed updates is that of short ones, during which a thread kept its processor.
     let untimed_updates =
         lost_in(&|it| is_update(it) && contention::are_mostly_untimed(facts, &it.place.regions));
-    let tasks = lost_in(&|it| it.kind == Kind::SmallTasks);
+    // While one thread executes all tasks of a taskloop, the others do not run.
+    let tasks = lost_in(&|it| it.kind == Kind::SmallTasks && !tasks::are_kept(it));
     let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates + tasks;
     let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns);
     let ran = scheduling.run_ns.saturating_sub(waited) as f64;

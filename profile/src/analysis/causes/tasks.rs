@@ -215,9 +215,14 @@ impl Kept {
     }
 }
 
+/// Whether a cause is a taskloop of which one thread executed all tasks.
+pub(super) fn are_kept(cause: &Cause) -> bool {
+    cause.number("kept") > 0
+}
+
 /// Whether a cause is a taskloop that made fewer tasks than there are threads, as counted.
 pub(super) fn are_fewer_than_threads(cause: &Cause) -> bool {
-    cause.kind == Kind::TooFewTasks && cause.number("kept") > 0
+    cause.kind == Kind::TooFewTasks && are_kept(cause)
 }
 
 /// The place of a cause: the tasks of a construct, with the regions that create them and those of the
