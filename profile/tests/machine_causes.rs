@@ -10,7 +10,7 @@ use by_hand::{SECOND, node, row, run};
 use profile::analysis::{CauseKind, Report};
 use profile::model::{Contention, ContentionSite, GuardKind, Profile, Row, Scheduling, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
-use team::{causes, found, loop_of, team, times};
+use team::{causes, found, loop_of, single_with_taskloop, team, times};
 
 use PseudoRegion::{Body, Enter, Ibarr, Main, Seq};
 use RegionKind as Kind;
@@ -120,6 +120,21 @@ fn small_tasks_occupy_processors() {
     assert_eq!(tasks.kind, CauseKind::SmallTasks);
     // 100 of 160 s of thread time go into creating tasks, and so do 50 of 80 s of the processor.
     assert_eq!(tasks.likely.ns / SECOND, 50);
+}
+
+/// Two threads on one processor. The thread that keeps all tasks of a taskloop has it alone, so to share
+/// the tasks wins nothing.
+#[test]
+fn a_thread_that_keeps_all_tasks_leaves_the_processors_to_itself() {
+    let kept = |processors| {
+        let mut profile = single_with_taskloop(1_000_000, 38, 1);
+        profile.nodes.pop();
+        let found = found(&busy(profile, 60, processors)).into_iter();
+        let of_tasks = found.filter(|(kind, ..)| *kind == CauseKind::SmallTasks);
+        of_tasks.map(|(.., seconds)| seconds).sum::<u64>()
+    };
+    assert!(kept(2) > 10, "{}", kept(2));
+    assert_eq!(kept(1), 0);
 }
 
 /// The user's setting has threads sleep between the regions, unless there are too many threads.

@@ -58,3 +58,29 @@ pub(crate) fn times(thread: usize, part: PseudoRegion, count: u64, seconds: u64)
     let ns = seconds * SECOND;
     Row::of(thread).with(part, Span { count, ns })
 }
+
+/// A single in which one thread executes a taskloop for 40 s, with tasks that have events. The
+/// thread itself executes tasks for `of_creator` seconds. The other thread waits for 40 s, and
+/// executes tasks for `of_other` seconds of these.
+pub(crate) fn single_with_taskloop(tasks: u64, of_creator: u64, of_other: u64) -> Profile {
+    let kinds = [Kind::Single, Kind::Taskloop, Kind::TaskExec];
+    let mut profile = team(&kinds, vec![loop_of(1, [[40, 0], [0, 40]])]);
+    let executed = |thread, seconds| {
+        let mut row = row(thread, &[(Main, seconds)]);
+        row.main.count = tasks;
+        vec![row]
+    };
+    profile
+        .nodes
+        .push(node(Some(1), 2, Body, vec![row(1, &[(Main, 40)])]));
+    profile
+        .nodes
+        .push(node(Some(2), 3, Main, executed(1, of_creator)));
+    profile
+        .nodes
+        .push(node(Some(1), 3, Ibarr, executed(2, of_other)));
+    // Both regions belong to one construct.
+    let loop_at = profile.regions[2].begin;
+    profile.regions[3].begin = loop_at;
+    profile
+}
