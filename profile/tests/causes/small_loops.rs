@@ -27,7 +27,7 @@ fn of_a_loop_that_is_seen_by_its_barrier_no_work_is_told() {
 /// Work that takes turns explains longer waits, but nobody is late by a microsecond.
 #[test]
 fn the_cost_of_a_barrier_is_no_late_thread() {
-    let found = |count, bodies| {
+    let found_in = |construct, count, bodies| {
         let rows = [1, 2].map(|thread| {
             let span = |count, seconds| Span {
                 count,
@@ -38,12 +38,15 @@ fn the_cost_of_a_barrier_is_no_late_thread() {
                 .with(Ibarr, span(count, 12))
         });
         let found = found(&team(
-            &[Kind::Loop],
+            &[construct],
             vec![node(Some(0), 1, Body, rows.to_vec())],
         ));
         found.into_iter().map(|(kind, ..)| kind).collect::<Vec<_>>()
     };
+    let found = |count, bodies| found_in(Kind::Loop, count, bodies);
     assert_eq!(found(12_000_000, 12_000_000), [CauseKind::SmallLoops]);
+    let workshare = found_in(Kind::Workshare, 12_000_000, 12_000_000);
+    assert_eq!(workshare, [CauseKind::SmallLoops]);
     assert_eq!(found(3_000_000, 3_000_000), [CauseKind::Imbalance]);
     // Only one execution is known to have a body: nobody knows how small the others were.
     assert_eq!(found(12_000_000, 1), [CauseKind::Imbalance]);

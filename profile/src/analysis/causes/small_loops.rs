@@ -66,8 +66,12 @@ pub(super) fn constructs(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
 /// The construct to which a wait belongs, if it is a worksharing construct that is executed
 /// often with little work.
 fn construct(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Construct> {
-    const WORKSHARING: &[RegionKind] =
-        &[RegionKind::Loop, RegionKind::Sections, RegionKind::Single];
+    const WORKSHARING: &[RegionKind] = &[
+        RegionKind::Loop,
+        RegionKind::Sections,
+        RegionKind::Single,
+        RegionKind::Workshare,
+    ];
     if !entry.is_of(WORKSHARING)
         || entry.cost.quantity != Quantity::BarrierTime
         || !facts.knows_work_of(entry.region)
@@ -124,8 +128,17 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
         ("work_each_ns", each(first.work)),
         ("wait_each_ns", each(first.entry.amount.lost)),
     ];
-    Some(cause.showing(&evidence).saying(what, REMEDY))
+    let remedy = match first.entry.is_of(&[RegionKind::Workshare]) {
+        true => format!("{REMEDY} {STATEMENTS}"),
+        false => REMEDY.to_owned(),
+    };
+    Some(cause.showing(&evidence).saying(what, remedy))
 }
 
 const REMEDY: &str = "Share out a loop around it instead, so that threads meet less often, or add \
                       nowait where nothing that follows needs what other threads did in it.";
+
+/// Of a `workshare`, whose statements are units of work, each finished before the next one begins (OpenMP
+/// 5.2, 11.4).
+const STATEMENTS: &str =
+    "Threads also meet behind each of its statements, which counts as work here.";
