@@ -134,6 +134,7 @@ impl Thread {
             }
             self.awaited.set(0);
         }
+        call.node.ends_tests();
         call.node
             .span(PseudoRegion::Enter)
             .add(at.wrapping_sub(call.start));
@@ -176,10 +177,22 @@ impl Thread {
     pub(crate) fn lock_refused(&'static self, call: LockCall, at: u64) {
         let call = call.without_pauses(at);
         self.trace_call(Op::LockRefused, call, 0, at);
-        call.node
-            .span(PseudoRegion::Enter)
-            .add(at.wrapping_sub(call.start));
+        let ticks = at.wrapping_sub(call.start);
+        call.node.span(PseudoRegion::Enter).add(ticks);
         self.add_call(call, at);
+        // It stands for those that were not timed. They take no longer than passes from one to the next.
+        if let Some(sample) = call.node.sample() {
+            let ticks = match sample.interval_of_looks() as u64 {
+                0 => ticks,
+                interval => ticks.min(interval),
+            };
+            let ticks = ticks.saturating_mul(sample.tests.untimed.get());
+            sample.tests.untimed.set(0);
+            sample.tests.fails(|| false, || at);
+            for part in [PseudoRegion::Main, PseudoRegion::Enter] {
+                call.node.span(part).ticks.add(ticks);
+            }
+        }
     }
 
     /// Adds an instance that ends with the call.

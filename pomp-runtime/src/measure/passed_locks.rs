@@ -10,9 +10,15 @@ use profile::region_kind::PseudoRegion;
 
 use super::clock::now;
 use super::coarse_clock;
-use super::records::Region;
+use super::records::{Node, Region};
 use super::state;
 use super::thread::{self, Thread};
+
+/// Of so many failed tests of a lock in a row, one is timed, which stands for all of them.
+const TESTS: u64 = 61;
+
+/// Of so many rows of failed tests, one is timed as a whole.
+const ROWS: u64 = 8;
 
 /// A lock is about to be set at the region that `find` gives. Returns this thread if the call is
 /// passed over. Then the caller only has to set the lock and to call `has_set_passed_lock`. If the
@@ -50,13 +56,59 @@ fn passes_over_by(
     passes.then_some(thread)
 }
 
+/// A lock is about to be tested at the region that `find` gives. If the test need not be timed, returns the
+/// node that it is counted for. If it fails, the caller calls `has_failed_untimed`.
+#[inline(always)]
+pub(crate) fn leaves_test_untimed(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> Option<&'static Node> {
+    let region = find().filter(|region| state::is_quick() && region.is_sampled())?;
+    thread::current()?.leaves_test_untimed(region)
+}
+
 /// A lock is about to be unset. True if there is no more to do than to unset it.
 #[inline(always)]
 pub(crate) fn is_passed_over(address: usize) -> bool {
     thread::current().is_some_and(|thread| thread.unsets_passed_lock(address))
 }
 
+impl Node {
+    /// A test of a lock failed that was not timed.
+    #[inline(always)]
+    pub(crate) fn has_failed_untimed(&'static self) {
+        if let Some(sample) = self.sample() {
+            sample.tests.untimed.add(1);
+            let is_row_timed = || thread::current().is_some_and(|it| it.sampler.one_of(ROWS));
+            sample.tests.fails(is_row_timed, now);
+            for part in [PseudoRegion::Main, PseudoRegion::Enter] {
+                self.span(part).count.add(1);
+            }
+        }
+    }
+
+    /// A test has set the lock, or another call.
+    #[inline(always)]
+    pub(crate) fn ends_tests(&self) {
+        if let Some(sample) = self.sample() {
+            sample.tests.end(now);
+        }
+    }
+}
+
 impl Thread {
+    #[inline(always)]
+    pub(super) fn leaves_test_untimed(
+        &'static self,
+        region: &'static Region,
+    ) -> Option<&'static Node> {
+        if self.sampler.is_passing() || !self.knows_place_for(|| Some(region)) {
+            return None;
+        }
+        let node = self.sampler.node_of(region)?;
+        let sample = node.sample()?;
+        (sample.tests.untimed.get() < TESTS).then_some(node)
+    }
+
     #[inline(always)]
     pub(super) fn passes_over_lock(
         &'static self,

@@ -166,6 +166,48 @@ impl Sequence {
     }
 }
 
+/// The tests of a lock that failed and were not timed.
+#[derive(Debug, Default)]
+pub(super) struct Tests {
+    /// How many there were since one that failed was timed.
+    pub(super) untimed: SharedU64,
+    /// How many failed one after the other.
+    in_a_row: SharedU64,
+    /// When the first of these had failed, in ticks; 0 if that is not known.
+    since: SharedU64,
+    /// The tests behind the first one of a row, and the ticks from the first one to the one that set the
+    /// lock.
+    behind: Span,
+}
+
+impl Tests {
+    /// A test failed. `now` is asked if the row is to be timed.
+    #[inline(always)]
+    pub(super) fn fails(&self, is_row_timed: impl FnOnce() -> bool, now: impl FnOnce() -> u64) {
+        let before = self.in_a_row.get();
+        self.in_a_row.set(before + 1);
+        if before == 0 && is_row_timed() {
+            self.since.set(now());
+        }
+    }
+
+    /// The lock is set.
+    #[inline(always)]
+    pub(super) fn end(&self, now: impl FnOnce() -> u64) {
+        let number = self.in_a_row.get();
+        if number > 0 {
+            if self.since.get() != 0 {
+                self.behind.count.add(number);
+                self.behind
+                    .ticks
+                    .add(now().saturating_sub(self.since.get()));
+            }
+            self.in_a_row.set(0);
+            self.since.set(0);
+        }
+    }
+}
+
 /// The sample of a node of which only some instances are timed.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
@@ -178,6 +220,8 @@ pub(crate) struct Sample {
     pub(super) between: SharedU64,
     /// Of atomic updates, critical sections and locks.
     pub(super) sequence: Sequence,
+    /// Tests of a lock.
+    pub(super) tests: Tests,
     /// The least mean interval of instances that were passed over, in 1024ths of a tick; 0 if it is
     /// not known.
     least_interval: SharedU64,
@@ -272,7 +316,11 @@ impl Sample {
     /// anything else, in ticks; 0 if it is not known. A look may take several times as long as in the
     /// shortest interval, since another thread writes the same variable.
     pub(crate) fn interval_of_looks(&self) -> f64 {
-        self.short_intervals.each()
+        let Span { count, ticks } = &self.tests.behind;
+        match count.get() {
+            0 => self.short_intervals.each(),
+            tests => ticks.get() as f64 / tests as f64,
+        }
     }
 
     /// An instance was timed that stands for no other.

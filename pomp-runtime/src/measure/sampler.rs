@@ -225,6 +225,15 @@ impl Sampler {
         entry.node.get()
     }
 
+    /// The node of a construct at the thread's place, if it is in the table.
+    #[inline(always)]
+    pub(super) fn node_of(&self, region: &'static Region) -> Option<&'static Node> {
+        let place = self.place.get();
+        let entry = self.entry(region, place);
+        let is_its = entry.region.is(region) && entry.place.get() == place;
+        entry.node.get().filter(|_| is_its)
+    }
+
     /// Whether an instance is passed over at the moment.
     #[inline(always)]
     pub(super) fn is_passing(&self) -> bool {

@@ -13,8 +13,11 @@ use std::ffi::{c_char, c_int, c_void};
 use super::boundary::{event_of, is_switched_off};
 use super::fortran::pompf;
 use super::literal::Literal;
-use super::locks::{begin, begin_wait, called, is_set_at_once, release, released, tried};
+use super::locks::{
+    begin, begin_wait, called, is_set_at_once, release, released, tested_untimed, tried,
+};
 use super::routine::Routine;
+use crate::measure::thread::{self, Thread};
 use crate::measure::{fortran_omp as omp, passed_locks, state};
 
 /// Defines the routines of one kind of lock.
@@ -22,7 +25,7 @@ macro_rules! routines {
     (called: { $($called:literal => $called_omp:ident($($hint:ident)?),)+ },
      set: $set:literal => $set_omp:ident $(, passed over by $at_once:path, $passes_over:path)?;
      unset: $unset:literal => $unset_omp:ident,
-     test: $test:ident => $test_omp:ident($name:literal),) => {
+     test: $test:ident => $test_omp:ident($name:literal) $(, untimed by $untimed:path)?,) => {
         $(pompf! {
             /// Calls the routine.
             $called(
@@ -118,7 +121,16 @@ macro_rules! routines {
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $test(lock: *mut c_void) -> i64 {
             static ROUTINE: Routine = Routine::new($name);
-            let call = begin(move |thread| thread.lock_site.get().or_else(|| ROUTINE.region()));
+            let find = move |thread: &'static Thread| {
+                thread.lock_site.get().or_else(|| ROUTINE.region())
+            };
+            $(let known = || thread::current()?.lock_site.get();
+            // SAFETY: as the caller promises.
+            let test = || unsafe { omp::$test_omp(lock) };
+            if let Some(result) = $untimed(known, find, lock, test) {
+                return i64::from(result);
+            })?
+            let call = begin(find);
             // SAFETY: as the caller promises.
             let result = unsafe { omp::$test_omp(lock) };
             tried(call, lock, result != 0);
@@ -136,7 +148,7 @@ routines! {
     set: "set_lock" => omp_set_lock_,
         passed over by passed_locks::passes_over_at_once, passed_locks::passes_over;
     unset: "unset_lock" => omp_unset_lock_,
-    test: romp_fortran_test_lock => omp_test_lock_("omp_test_lock"),
+    test: romp_fortran_test_lock => omp_test_lock_("omp_test_lock"), untimed by tested_untimed,
 }
 
 routines! {

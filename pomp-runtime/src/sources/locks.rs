@@ -63,6 +63,31 @@ pub(super) fn is_set_at_once(
     is_set
 }
 
+/// Tests a lock if the test need not be timed, and returns what the test says. If it has set the lock,
+/// that is recorded as for a call that finds it free. `known` gives the region if it is known.
+#[inline(always)]
+pub(super) fn tested_untimed(
+    known: impl FnOnce() -> Option<&'static Region> + Copy,
+    find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,
+    lock: *mut c_void,
+    test: impl FnOnce() -> c_int,
+) -> Option<c_int> {
+    let node = passed_locks::leaves_test_untimed(known)?;
+    let result = test();
+    if result == 0 {
+        node.has_failed_untimed();
+    } else if let Some(thread) = passed_locks::passes_over_at_once(known, lock.addr()) {
+        node.ends_tests();
+        thread.has_set_passed_lock();
+    } else {
+        passing_event_of(find, move |thread, region| {
+            thread.lock_got(region, lock.addr(), None, now);
+            thread.begin_hold(lock.addr(), now_in_order);
+        });
+    }
+    Some(result)
+}
+
 /// An unset call begins. Returns the call that set the lock, and the time, if the duration of the
 /// unset call is worth measuring. It is not if the lock was obtained at once: no thread was in the
 /// way then, so there is hardly a thread to be woken.
@@ -121,7 +146,7 @@ macro_rules! routines {
     (called: { $($called:ident => $called_omp:ident($($hint:ident)?),)+ },
      set: $set:ident => $set_omp:ident $(, passed over by $at_once:path, $passes_over:path)?;
      unset: $unset:ident => $unset_omp:ident,
-     test: $test:ident => $test_omp:ident,) => {
+     test: $test:ident => $test_omp:ident $(, untimed by $untimed:path)?,) => {
         $(
             /// Calls the routine.
             ///
@@ -220,7 +245,12 @@ macro_rules! routines {
         unsafe extern "C-unwind" fn $test(descriptor: *const OmpRegDescr, lock: *mut c_void) -> c_int {
             // SAFETY: as the caller promises.
             unsafe {
-                let call = begin(move |_| region_of(descriptor.as_ref()?));
+                let find = move |_| region_of(descriptor.as_ref()?);
+                $(let known = || descriptor.as_ref()?.known_region();
+                if let Some(result) = $untimed(known, find, lock, || omp::$test_omp(lock)) {
+                    return result;
+                })?
+                let call = begin(find);
                 let result = omp::$test_omp(lock);
                 tried(call, lock, result != 0);
                 result
@@ -238,7 +268,7 @@ routines! {
     set: POMP_Set_lock_at => omp_set_lock,
         passed over by passed_locks::passes_over_at_once, passed_locks::passes_over;
     unset: POMP_Unset_lock_at => omp_unset_lock,
-    test: POMP_Test_lock_at => omp_test_lock,
+    test: POMP_Test_lock_at => omp_test_lock, untimed by tested_untimed,
 }
 
 routines! {

@@ -137,6 +137,7 @@ fn time_between(looks: &Looks, measuring_ps: u128, yielded: u64, own: u64) -> u6
     match looks.interval_ps <= NOTHING_BETWEEN_PS && own <= spinning.saturating_mul(2) {
         // The thread did little else: it spun for this time at least, and for all its time at most.
         true => spinning.midpoint(own.max(spinning)),
+        false if looks.are_waits => spinning,
         // How much of a program's time is system time is known only roughly.
         false if spinning <= yielded.saturating_mul(2) => spinning,
         false => between.min(spinning),
@@ -166,12 +167,15 @@ pub(super) struct Looks {
     /// The most time from one look to the next where the thread does nothing else, in picoseconds; 0 if
     /// it is not known.
     pub(super) interval_ps: u64,
+    /// Whether the thread waits from one look to the next: tests of a lock fail one after the other.
+    are_waits: bool,
 }
 
 impl Looks {
     /// Tests of a lock are looks if they fail. The ledger takes the cost of measuring off the time
     /// in a test. But a thread whose test takes longer only tests less often.
     fn of(kind: RegionKind, row: &Row) -> Self {
+        let interval_ps = row.estimate().map_or(0, |estimate| estimate.interval_ps);
         match kind {
             RegionKind::Lock => Self {
                 count: row.enter().count.saturating_sub(row.body.count),
@@ -180,7 +184,8 @@ impl Looks {
                 held_ns: row.body.ns,
                 least: FENCE,
                 outside: OUTSIDE,
-                interval_ps: 0,
+                interval_ps,
+                are_waits: true,
             },
             _ => Self {
                 count: row.main.count,
@@ -193,7 +198,8 @@ impl Looks {
                     READ
                 },
                 outside: 1.0,
-                interval_ps: row.estimate().map_or(0, |estimate| estimate.interval_ps),
+                interval_ps,
+                are_waits: false,
             },
         }
     }

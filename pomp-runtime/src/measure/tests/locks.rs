@@ -1,5 +1,6 @@
 //! Locks: waiting and holding, wherever they are unset.
 
+use super::sampling::{row, sampled_thread};
 use super::*;
 use crate::measure::sampling;
 
@@ -174,4 +175,36 @@ fn a_free_lock_is_waited_for_if_another_processor_has_it() {
     // Other tests may have found a shorter call.
     assert_eq!(waited[0], 0);
     assert!(waited[1].abs_diff(far_away) <= 1, "{waited:?}");
+}
+
+/// Tests that fail are counted, and one of some is timed for all of them.
+#[test]
+fn tests_that_fail_in_a_row_are_timed_by_sample() {
+    let (t, tested) = (sampled_thread(), region("lock", 1));
+    let mut at = 10;
+    let mut set = 0;
+    while t.leaves_test_untimed(tested).is_none() {
+        t.enter(|t| t.lock_got(tested, LOCK, None, || at));
+        t.enter(|t| {
+            let unset = t.lock_release(LOCK, at + 2).unwrap();
+            t.lock_released(unset, at + 2, at + 2);
+        });
+        at += 20;
+        set += 1;
+    }
+    let mut failed = 0;
+    while let Some(node) = t.leaves_test_untimed(tested) {
+        node.has_failed_untimed();
+        failed += 1;
+    }
+    assert!(failed > 10);
+    let before = row(&profile_at(at, &[t], &[tested]), "lock");
+    let call = t.enter(|t| t.lock_call(tested, || at)).unwrap();
+    t.enter(|t| t.lock_refused(call.unwrap(), at + 5));
+    let after = row(&profile_at(at + 5, &[t], &[tested]), "lock");
+    assert_eq!([before.main.count, before.body.count], [set + failed, set]);
+    assert_eq!(after.enter().count, before.enter().count + 1);
+    assert_eq!(after.enter().ns - before.enter().ns, 5 * (failed + 1));
+    assert_eq!(after.main.ns - before.main.ns, 5 * (failed + 1));
+    assert!(after.estimate().unwrap().timed <= set + 1);
 }
