@@ -64,8 +64,9 @@ pub(super) fn is_set_at_once(
 }
 
 /// Tests a lock if the test need not be timed, and returns what the test says. If it has set the lock,
-/// that is recorded as for a call that finds it free. `known` gives the region if it is known.
-#[inline(always)]
+/// that is recorded as for a call that finds it free. `known` gives the region if it is known. A function of
+/// its own: what is recorded may have to be undone when the stack is unwound.
+#[inline(never)]
 pub(super) fn tested_untimed(
     known: impl FnOnce() -> Option<&'static Region> + Copy,
     find: impl FnOnce(&'static Thread) -> Option<&'static Region> + Copy,

@@ -71,21 +71,22 @@ impl RegionDilation {
     /// A sentence that says how to measure the region, which is of this kind, at less cost;
     /// none if there is no way.
     pub(crate) fn cheaper(&self, kind: RegionKind) -> Option<String> {
-        // Of a loop, all executions are timed if something else happens in it.
-        if kind.may_be_sampled() && !kind.is_shared_by_a_team() && self.passed_pairs == 0 {
-            return Some(
-                "All executions were timed. Without ROMP_BUDGET=none, ROMP_TRACE and \
-                 ROMP_COUNTERS only a sample is, which costs less."
-                    .to_owned(),
-            );
-        }
         // Without its parallel regions, a program's profile shows nothing.
         if kind.is_parallel() {
             return None;
         }
         let group = kind.group();
+        // Of a loop, all executions are timed if something else happens in it.
+        let may_be_sampled = kind.may_be_sampled() && !kind.is_shared_by_a_team();
+        let sample = match may_be_sampled && self.passed_pairs == 0 {
+            true => {
+                "ROMP_BUDGET=none, ROMP_TRACE and ROMP_COUNTERS have all executions timed: if one of \
+                     them is set, leave it out. "
+            }
+            false => "",
+        };
         Some(format!(
-            "ROMP_DISABLE={group} leaves such events out of a run, and \
+            "{sample}ROMP_DISABLE={group} leaves such events out of a run, and \
              ROMP_INSTRUMENT_DISABLE={group} builds the program without their probes."
         ))
     }

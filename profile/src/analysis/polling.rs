@@ -115,7 +115,8 @@ fn somebody_works(block: &TreeNode<'_>, number: usize, polled: &[Polled]) -> boo
 /// makes a thread look less often, and takes no time of the run.
 pub(super) fn polling_threads(profile: &Profile, tree: &Tree<'_>) -> BTreeSet<(usize, usize)> {
     let is_look = |node: &TreeNode<'_>| {
-        node.kind == RegionKind::Flush || reads_atomically(&profile.regions[node.region])
+        matches!(node.kind, RegionKind::Flush | RegionKind::Lock)
+            || reads_atomically(&profile.regions[node.region])
     };
     let polled = polling(profile, tree, is_look, MOSTLY_LOOKS, 0.0);
     let tight = polled.iter().filter(|of| of.between_ns.is_some());
