@@ -380,6 +380,21 @@ fn turns_cost_no_more_than_the_time_in_ordered_regions() {
     assert_eq!(kinds(30), [CauseKind::NoProcessor, CauseKind::Ordered]);
 }
 
+/// Two threads on one processor.
+#[test]
+fn a_turn_that_lasts_as_long_as_a_thread_keeps_its_processor_is_a_wait_for_one() {
+    let kinds = |count: u64| -> Vec<CauseKind> {
+        let waits = |thread| {
+            let ns = 60 * SECOND;
+            times(thread, Main, count, 60).with(Enter, Span { count, ns })
+        };
+        let queue = node(Some(0), 1, Body, vec![waits(1), waits(2)]);
+        kinds_of(&busy(team(&[Kind::Ordered], vec![queue]), 80, 1))
+    };
+    assert_eq!(kinds(10_000), [CauseKind::Oversubscription]);
+    assert!(kinds(100_000_000).contains(&CauseKind::Ordered));
+}
+
 #[test]
 fn a_run_that_hardly_had_a_processor_is_not_judged() {
     let kinds = |ready: u64| -> Vec<CauseKind> {

@@ -88,11 +88,16 @@ impl Reading<'_> {
         if let Some(stepped) = behind_step(statement) {
             return self.object(stepped).map(|(object, _)| object);
         }
-        let (object, rest) = self.object(statement)?;
-        if behind_step(rest).is_some() {
+        let object = self.object(statement);
+        if let Some((object, rest)) = object
+            && behind_step(rest).is_some()
+        {
             return Some(object);
         }
-        let (is_compound, value) = assigned(rest)?;
+        let assigned = object.and_then(|(object, rest)| Some((object, assigned(rest)?)));
+        let Some((object, (is_compound, value))) = assigned else {
+            return self.updated(captured(statement)?);
+        };
         let same = |token: &Token| self.same(token, object.name);
         match is_compound || value.iter().any(same) {
             true => Some(object),
@@ -209,6 +214,22 @@ fn behind_step(tokens: &[Token]) -> Option<&[Token]> {
         }
         _ => None,
     }
+}
+
+/// The value that a statement assigns to an object of any form, without an operation.
+fn captured(statement: &[Token]) -> Option<&[Token]> {
+    const OPERATORS: &[u8] = b"+-*/%&|^<>=!";
+    let is_one_of = |at: usize, marks: &[u8]| marks.iter().any(|mark| statement[at].is(*mark));
+    let mut depth = 0;
+    let equals = (0..statement.len()).find(|&at| {
+        let (opens, closes) = (is_one_of(at, b"(["), is_one_of(at, b")]"));
+        depth += i32::from(opens) - i32::from(closes);
+        let is_alone = at > 0
+            && !is_one_of(at - 1, OPERATORS)
+            && statement.get(at + 1).is_some_and(|behind| !behind.is(b'='));
+        depth == 0 && is_alone && statement[at].is(b'=')
+    });
+    equals.map(|equals| &statement[equals + 1..])
 }
 
 /// The value that the assignment operator at the begin assigns, and whether the operator is a

@@ -22,6 +22,9 @@ const CROWDED: f64 = 10.0;
 /// they had no processor for as long: even if most of that time was in waits.
 const VERY_BUSY: f64 = 0.5;
 
+/// Linux lets a thread keep its processor for this long at least while others wait for it, in nanoseconds.
+const SLICE_NS: u64 = 1_000_000;
+
 /// Work counts as different if the most work of a thread is more than this many times the
 /// least.
 const DIFFERS: f64 = 1.1;
@@ -75,6 +78,9 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let mut amount = useful_without(facts, kind, &scheduling);
     amount += serial_without(facts, &scheduling, &mut list);
     amount += by_chance(facts, kind, &scheduling, &mut list);
+    if kind == Kind::Oversubscription {
+        amount += turns_of_threads_without(facts, &mut list);
+    }
     let win = match kind {
         Kind::NoProcessor => amount.likely,
         _ => amount.upper,
@@ -101,10 +107,6 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         is_busy && has_too_many_threads(facts) && hardly_ran && is_nothing_evident;
     causes.list = list;
     amount.lost = scheduling.ready_ns;
-    if kind == Kind::Oversubscription {
-        // Larger teams would share the same processors.
-        causes.list.retain(|cause| cause.kind != Kind::SmallTeams);
-    }
     let processors = processors(facts, kind, &scheduling);
     let evidence = [
         ("ran_percent", (100.0 * (1.0 - without)).round() as u64),
@@ -391,6 +393,22 @@ fn within_others(
         if !is_evident(facts, cause, scheduling) {
             cause.likely = facts.elapsed(cause.likely.ns as f64 - likely);
         }
+    }
+    amount
+}
+
+/// Moves waits for turns in ordered regions that last as long as a thread keeps its processor: the thread
+/// whose turn it was waited for a processor, while others looked whether it had gone on.
+fn turns_of_threads_without(facts: &Facts<'_, '_>, causes: &mut [Cause]) -> Amount {
+    let mut amount = Amount::default();
+    let is_long = |it: &&mut Cause| {
+        it.kind == Kind::Ordered && it.lost.ns >= it.number("times").saturating_mul(SLICE_NS)
+    };
+    for cause in causes.iter_mut().filter(is_long) {
+        let longer = cause.likely.ns.saturating_sub(cause.number("held_ns")) as f64;
+        amount.likely += longer;
+        amount.upper += longer;
+        cause.likely = facts.elapsed(cause.likely.ns as f64 - longer);
     }
     amount
 }

@@ -84,11 +84,18 @@ pub(super) fn small(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let Some(most) = overheads.regions.iter().find(smaller) else {
         return Vec::new();
     };
-    let likely = overheads.small_teams.ns as f64 / threads as f64;
+    // Of more threads than processors, only as many as there are processors run at once.
+    let at_once = facts.profile.run.at_once(threads);
+    let size = most.threads as u64;
+    if size >= at_once {
+        return Vec::new();
+    }
+    let elapsed = overheads.small_teams.ns as f64 / (threads - size) as f64;
+    let likely = elapsed * (at_once - size) as f64 / at_once as f64;
     let amount = Amount {
         lost: overheads.small_teams.ns,
         likely,
-        upper: likely * threads as f64,
+        upper: overheads.small_teams.ns as f64,
     };
     let place = Place {
         regions: vec![most.region],
