@@ -1,7 +1,6 @@
 //! The work in the chunks of a loop, of which a sample is timed.
 
-use super::sample::Sum;
-use super::shared::SharedU64;
+use super::shared::{SharedF64, SharedU64};
 use super::span::Span;
 
 /// Where threads wait for a cache line in most chunks, at least one chunk of this many finds it there.
@@ -18,7 +17,7 @@ pub(crate) struct ChunkWork {
     /// The ticks of the shortest work, plus one.
     shortest: SharedU64,
     /// How many threads shared a processor when work was last timed.
-    threads_per_processor: Sum,
+    threads_per_processor: SharedF64,
 }
 
 impl ChunkWork {

@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicU64;
 use super::cost::found_once;
 use super::omp;
 
-/// How many threads of the innermost team share a processor; at least 1. Their times are longer by this
-/// factor than the times during which they run, except for short ones, which are seldom interrupted.
+/// How many threads of the innermost team share a processor; at least 1. Time that passes on a thread is
+/// this many times the time for which the thread runs. Short times are an exception: in most of them the
+/// thread keeps its processor.
 pub(super) fn threads_per_processor() -> f64 {
     static PROCESSORS: AtomicU64 = AtomicU64::new(0);
     let processors = found_once(&PROCESSORS, || {

@@ -123,8 +123,8 @@ impl Sample {
                 mean[main] += more;
                 mean[enter] += more;
                 // Those that were timed were seldom interrupted.
-                let crowding = self.sequence.crowding();
-                mean = mean.map(|part| part * crowding);
+                let threads = self.sequence.threads_per_processor();
+                mean = mean.map(|part| part * threads);
                 // Nor do they take longer than all intervals leave beside the work.
                 for part in [enter, PseudoRegion::Exit as usize] {
                     let less = (mean[main] - most.max(ticks)).clamp(0.0, mean[part]);
@@ -155,7 +155,7 @@ impl Sample {
         const MUCH_LONGER: f64 = 2.0;
         let mean = self.mean_of_passed(node)[PseudoRegion::Main as usize];
         let most = MUCH_LONGER * mean * passed as f64;
-        let interval = interval as f64 * self.sequence.crowding();
+        let interval = interval as f64 * self.sequence.threads_per_processor();
         self.between.add(interval.min(most) as u64);
     }
 

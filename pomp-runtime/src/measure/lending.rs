@@ -181,8 +181,8 @@ impl Unmeasured {
     }
 }
 
-/// The records of programs that are not measured at all. Their threads have no memory of their own here.
-const WHILE_OFF: usize = 256;
+/// The number of records for programs that are not measured, for whose threads the library has no memory.
+const RECORDS_WHILE_OFF: usize = 256;
 
 /// A record alone on its cache lines.
 #[repr(align(128))]
@@ -192,10 +192,12 @@ struct Alone(Unmeasured);
 /// `place` is an address in the memory of the calling thread. Threads seldom share a record. If they do,
 /// the program reports an event now and then, which is ignored.
 pub(crate) fn lend_while_off(place: usize) -> &'static Passing {
-    static RECORDS: [Alone; WHILE_OFF] = [const { Alone(Unmeasured::new()) }; WHILE_OFF];
-    // The memory of threads lies about equally far apart. Multiples of the golden ratio hardly meet.
+    static RECORDS: [Alone; RECORDS_WHILE_OFF] =
+        [const { Alone(Unmeasured::new()) }; RECORDS_WHILE_OFF];
+    // The memory of each thread lies about equally far from that of the next one. A product with the
+    // golden ratio spreads such addresses evenly.
     let hash = ((place >> 12) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let number = (hash >> 32) as usize % WHILE_OFF;
+    let number = (hash >> 32) as usize % RECORDS_WHILE_OFF;
     RECORDS[number].0.lend()
 }
 

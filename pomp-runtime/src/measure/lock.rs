@@ -180,7 +180,8 @@ impl Thread {
         let ticks = at.wrapping_sub(call.start);
         call.node.span(PseudoRegion::Enter).add(ticks);
         self.add_call(call, at);
-        // It stands for those that were not timed. They take no longer than passes from one to the next.
+        // It stands for those that were not timed. Each of them takes at most the mean time from one test to
+        // the next.
         if let Some(sample) = call.node.sample() {
             let ticks = match sample.interval_of_looks() as u64 {
                 0 => ticks,

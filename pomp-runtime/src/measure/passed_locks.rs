@@ -14,10 +14,10 @@ use super::records::{Node, Region};
 use super::state;
 use super::thread::{self, Thread};
 
-/// Of so many failed tests of a lock in a row, one is timed, which stands for all of them.
+/// One failed test of a lock in about so many is timed, and stands for all of them.
 const TESTS: u64 = 61;
 
-/// Of so many rows of failed tests, one is timed as a whole.
+/// Failed tests up to the one that sets the lock are a row. One row in so many is timed as a whole.
 const ROWS: u64 = 8;
 
 /// A lock is about to be set at the region that `find` gives. Returns this thread if the call is
@@ -75,7 +75,7 @@ pub(crate) fn is_passed_over(address: usize) -> bool {
 impl Node {
     /// A test of a lock failed that was not timed.
     #[inline(always)]
-    pub(crate) fn has_failed_untimed(&'static self) {
+    pub(crate) fn has_failed_untimed(&self) {
         if let Some(sample) = self.sample() {
             sample.tests.untimed.add(1);
             let is_row_timed = || thread::current().is_some_and(|it| it.sampler.one_of(ROWS));
@@ -86,7 +86,7 @@ impl Node {
         }
     }
 
-    /// A test has set the lock, or another call.
+    /// The lock is set, by a test or by another call.
     #[inline(always)]
     pub(crate) fn ends_tests(&self) {
         if let Some(sample) = self.sample() {

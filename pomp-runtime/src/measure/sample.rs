@@ -4,26 +4,8 @@
 use profile::region_kind::PseudoRegion;
 
 use super::coarse_clock;
-use super::shared::SharedU64;
+use super::shared::{SharedF64, SharedU64};
 use super::span::Span;
-
-/// A floating-point number, mostly a sum, written by one thread.
-#[derive(Debug, Default)]
-pub(super) struct Sum(SharedU64);
-
-impl Sum {
-    fn add(&self, more: f64) {
-        self.set(self.get() + more);
-    }
-
-    pub(super) fn set(&self, value: f64) {
-        self.0.set(value.to_bits());
-    }
-
-    pub(super) fn get(&self) -> f64 {
-        f64::from_bits(self.0.get())
-    }
-}
 
 /// So many standard deviations around a mean hold 95 % of all cases.
 pub(super) const NINETY_FIVE: f64 = 1.96;
@@ -52,7 +34,7 @@ const ENOUGH_EMPTY: u64 = 16;
 pub(super) struct Work {
     pieces: Span,
     /// The sum of the squares of their ticks.
-    squares: Sum,
+    squares: SharedF64,
     /// Empty work that was timed in their place.
     empty: Span,
 }
@@ -118,7 +100,7 @@ pub(super) struct Sequence {
     /// The work between two instances, where it was timed.
     pub(super) work: Work,
     /// How many threads shared a processor when work was last timed.
-    threads_per_processor: Sum,
+    threads_per_processor: SharedF64,
 }
 
 impl Sequence {
@@ -156,7 +138,7 @@ impl Sequence {
     }
 
     /// How many threads share a processor, as far as work was timed; at least 1.
-    pub(super) fn crowding(&self) -> f64 {
+    pub(super) fn threads_per_processor(&self) -> f64 {
         self.threads_per_processor.get().max(1.0)
     }
 
@@ -166,17 +148,17 @@ impl Sequence {
     }
 }
 
-/// The tests of a lock that failed and were not timed.
+/// What is known of tests of a lock that failed.
 #[derive(Debug, Default)]
 pub(super) struct Tests {
-    /// How many there were since one that failed was timed.
+    /// How many were not timed since the last one that was.
     pub(super) untimed: SharedU64,
-    /// How many failed one after the other.
+    /// How many failed since the lock was last set.
     in_a_row: SharedU64,
     /// When the first of these had failed, in ticks; 0 if that is not known.
     since: SharedU64,
-    /// The tests behind the first one of a row, and the ticks from the first one to the one that set the
-    /// lock.
+    /// Of rows that were timed: the tests behind the first one, and the ticks from its end to the time at
+    /// which the lock was set.
     behind: Span,
 }
 
@@ -235,14 +217,14 @@ pub(crate) struct Sample {
     current: [SharedU64; PARTS],
     /// The number of short instances that were timed as a sample, the sum of their ticks, and
     /// that of the squares of their ticks.
-    pub(super) drawn: Sum,
-    pub(super) ticks: Sum,
-    pub(super) squares: Sum,
+    pub(super) drawn: SharedF64,
+    pub(super) ticks: SharedF64,
+    pub(super) squares: SharedF64,
     /// The sum of their weights, the sum of the squares of the weights, and for each part the sum
     /// of weight times ticks.
-    pub(super) weights: Sum,
-    pub(super) squared_weights: Sum,
-    pub(super) weighted: [Sum; PARTS],
+    pub(super) weights: SharedF64,
+    pub(super) squared_weights: SharedF64,
+    pub(super) weighted: [SharedF64; PARTS],
     /// Ticks of long parts of members that were passed over.
     long: SharedU64,
 }

@@ -36,6 +36,25 @@ impl SharedU64 {
     }
 }
 
+/// A floating-point number, written by one thread.
+#[derive(Debug, Default)]
+pub(crate) struct SharedF64(SharedU64);
+
+impl SharedF64 {
+    pub(crate) fn get(&self) -> f64 {
+        f64::from_bits(self.0.get())
+    }
+
+    pub(crate) fn set(&self, value: f64) {
+        self.0.set(value.to_bits());
+    }
+
+    /// Adds. For the owner only, as for [`SharedU64`].
+    pub(crate) fn add(&self, value: f64) {
+        self.set(self.get() + value);
+    }
+}
+
 /// A reference, or none, to something that is never freed.
 #[derive(Debug)]
 pub(crate) struct SharedRef<T: 'static>(AtomicPtr<T>);

@@ -168,7 +168,7 @@ impl Sequence {
         let whole = whole.ticks.get() as f64;
         let passing = ticks_of_passing(region.kind, region.is_lent());
         let most = self.all_intervals.each()
-            - self.crowding() * (mean + hidden - error).max(0.0)
+            - self.threads_per_processor() * (mean + hidden - error).max(0.0)
             - passing;
         Some((
             (whole - pieces * work) / passed.max(1.0) - passing,

@@ -79,7 +79,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     amount += serial_without(facts, &scheduling, &mut list);
     amount += by_chance(facts, kind, &scheduling, &mut list);
     if kind == Kind::Oversubscription {
-        amount += turns_of_threads_without(facts, &mut list);
+        amount += turns_without_processor(facts, &mut list);
     }
     let win = match kind {
         Kind::NoProcessor => amount.likely,
@@ -399,7 +399,7 @@ fn within_others(
 
 /// Moves waits for turns in ordered regions that last as long as a thread keeps its processor: the thread
 /// whose turn it was waited for a processor, while others looked whether it had gone on.
-fn turns_of_threads_without(facts: &Facts<'_, '_>, causes: &mut [Cause]) -> Amount {
+fn turns_without_processor(facts: &Facts<'_, '_>, causes: &mut [Cause]) -> Amount {
     let mut amount = Amount::default();
     let is_long = |it: &&mut Cause| {
         it.kind == Kind::Ordered && it.lost.ns >= it.number("times").saturating_mul(SLICE_NS)
