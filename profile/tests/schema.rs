@@ -107,6 +107,7 @@ fn full() -> Profile {
         error_ns: 2,
         cost_ns: 3,
         interval_ps: 4,
+        waited: 1,
     }));
     fill_lists(&mut profile);
     profile.sources = vec![SourceFile {

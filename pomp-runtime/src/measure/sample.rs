@@ -4,6 +4,7 @@
 use profile::region_kind::PseudoRegion;
 
 use super::coarse_clock;
+use super::cost::ticks_of_wait;
 use super::shared::{SharedF64, SharedU64};
 use super::span::Span;
 
@@ -200,6 +201,8 @@ pub(crate) struct Sample {
     /// can have taken, summed over the intervals between timed instances.
     pub(super) last: SharedU64,
     pub(super) between: SharedU64,
+    /// The ticks of all instances that the thread had timed by then.
+    pub(super) timed_until: SharedU64,
     /// Of atomic updates, critical sections and locks.
     pub(super) sequence: Sequence,
     /// Tests of a lock.
@@ -225,6 +228,10 @@ pub(crate) struct Sample {
     pub(super) weights: SharedF64,
     pub(super) squared_weights: SharedF64,
     pub(super) weighted: [SharedF64; PARTS],
+    /// The ticks of the shortest one, plus one, and how many took much longer than the shortest one until
+    /// then.
+    shortest: SharedU64,
+    waited: SharedU64,
     /// Ticks of long parts of members that were passed over.
     long: SharedU64,
 }
@@ -259,6 +266,7 @@ impl Sample {
         });
         let weight = self.weight.get() as f64;
         let ticks = parts[PseudoRegion::Main as usize];
+        self.compare_with_shortest(ticks as u64);
         if ticks < coarse_clock::always_noticed() as f64 {
             self.drawn.add(1.0);
             self.ticks.add(ticks);
@@ -269,6 +277,26 @@ impl Sample {
                 sum.add(weight * part);
             }
         }
+    }
+
+    /// Notes whether an instance that was timed took much longer than the shortest one.
+    fn compare_with_shortest(&self, ticks: u64) {
+        let shortest = match self.shortest.get() {
+            0 => u64::MAX,
+            known => known - 1,
+        };
+        if ticks < shortest {
+            self.shortest.set(ticks.saturating_add(1));
+        }
+        if ticks.saturating_sub(shortest) >= ticks_of_wait() {
+            self.waited.add(1);
+        }
+    }
+
+    /// How many timed instances took as much longer than the shortest one as a cache line needs to come
+    /// from another processor.
+    pub(crate) fn waited(&self) -> u64 {
+        self.waited.get()
     }
 
     /// So many instances were passed over within an interval in ticks, which includes what `timing` an
@@ -324,6 +352,12 @@ impl Sample {
     pub(super) fn add_passed(&self, number: u64) {
         self.passed.add(number);
         self.all_passed.add(number);
+    }
+
+    /// The mean ticks of short instances that were timed.
+    pub(super) fn mean_of_timed(&self) -> f64 {
+        let weights = self.weights.get().max(1.0);
+        self.weighted[PseudoRegion::Main as usize].get() / weights
     }
 
     /// Instances that were timed.

@@ -47,6 +47,8 @@ pub(crate) struct Sampler {
     /// How many teams the thread forked whose members may be passed over.
     pub(super) teams: SharedU64,
     pub(super) work_between: WorkBetween,
+    /// The ticks of all instances that were timed as a sample, with what timing them takes.
+    pub(super) timed: SharedU64,
     lending: Lending,
     entries: [Entry; ENTRIES],
 }
@@ -149,6 +151,7 @@ impl Sampler {
             used: SharedU64::new(0),
             teams: SharedU64::new(0),
             work_between: WorkBetween::new(),
+            timed: SharedU64::new(0),
             lending: Lending::new(),
             entries: [const { Entry::new() }; ENTRIES],
         }
@@ -185,6 +188,15 @@ impl Sampler {
         entry.node.set(Some(node));
         if let Some(region) = node.region() {
             region.set_sampled();
+        }
+    }
+
+    /// Has the next instance of a node timed.
+    pub(super) fn times_next(&self, node: &'static Node) {
+        self.take_back();
+        if let Some(entry) = self.entry_of(node).filter(|entry| entry.is_of(node)) {
+            entry.settle();
+            entry.arm(0);
         }
     }
 

@@ -261,10 +261,14 @@ impl Thread {
             let interval = start.saturating_sub(before);
             sample.add_interval(node, weight - 1, interval);
             let timing = self.cost_of_pair();
-            let without_timing = interval.saturating_sub(timing);
+            // Other constructs had instances timed meanwhile.
+            let others = self.sampler.timed.get() - sample.timed_until.get();
+            let without_timing = interval.saturating_sub(timing).saturating_sub(others);
             sample.sequence.add_interval(weight - 1, without_timing);
             sample.note_interval(weight - 1, interval, timing);
         }
+        self.sampler.timed.add(ticks + self.cost_of_pair());
+        sample.timed_until.set(self.sampler.timed.get());
         let decides_itself = node.region().is_some_and(Region::may_be_passed_over);
         // A loop is passed over with the part of the member that it is in.
         if decides_itself && sample.drawn.get() >= TIMED_FIRST {

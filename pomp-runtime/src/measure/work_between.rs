@@ -14,7 +14,7 @@ use super::clock::now_in_order;
 use super::cost::{ticks_of_passing, ticks_of_read_in_order};
 use super::crowding::threads_per_processor;
 use super::records::{Node, Region};
-use super::sample::{Intervals, Sequence};
+use super::sample::{Intervals, Sample, Sequence};
 use super::state;
 use super::thread::{self, Thread};
 
@@ -22,6 +22,11 @@ use super::thread::{self, Thread};
 const EACH: u64 = 4;
 /// In place of one of this many pieces of work, empty work is timed.
 const EACH_EMPTY: u64 = 4;
+/// Of the other nodes of a block, at most so many are looked at.
+const MOST_IN_TURN: usize = 16;
+/// A construct that is executed less often than this part of another one has no part in the work between
+/// instances of the latter.
+const SELDOM: f64 = 1.0 / 16.0;
 
 /// An instance of a region that is to be timed begins on this thread. The clock is read as early as
 /// possible.
@@ -44,11 +49,19 @@ impl Thread {
     /// Decides whether the work behind an instance that was timed, and ended `at` this time, is timed
     /// as well.
     pub(super) fn times_work_behind(&'static self, node: &'static Node, at: u64) -> bool {
-        let times =
-            is_changed_by_timing(node) && self.sampler.one_of(EACH) && !self.times_other_work(at);
+        let is_its_turn = || match others_in_turn(node).count() as u64 {
+            0 => true,
+            others => self.sampler.one_of(others + 1),
+        };
+        let times = is_changed_by_timing(node)
+            && self.sampler.one_of(EACH)
+            && is_its_turn()
+            && !self.times_other_work(at);
         if times {
             self.sampler.work_between.begin.set(0);
             self.sampler.work_between.node.set(Some(node));
+            // Whichever comes next ends the work.
+            others_in_turn(node).for_each(|other| self.sampler.times_next(other));
         }
         times
     }
@@ -95,12 +108,15 @@ impl Thread {
         }
     }
 
-    /// An instance of a region begins. One of another region may be part of the work: if such pieces
-    /// were left out, the others would be shorter than usual.
+    /// An instance of a region begins. One of a region that is not executed in turn may be part of the
+    /// work: if such pieces were left out, the others would be shorter than usual.
     pub(crate) fn end_work_between(&'static self, region: &'static Region, now: impl Fn() -> u64) {
         let between = &self.sampler.work_between;
         let begin = between.begin.get();
-        let Some(node) = between.node.get().filter(|node| node.is_of(region)) else {
+        let ends = |node: &&'static Node| {
+            node.is_of(region) || others_in_turn(node).any(|other| other.is_of(region))
+        };
+        let Some(node) = between.node.get().filter(ends) else {
             return;
         };
         if begin == 0 {
@@ -146,33 +162,84 @@ fn is_changed_by_timing(node: &Node) -> bool {
     )
 }
 
+/// The other constructs that are executed in turn with that of a node: those of the same block whose
+/// instances take another time if they are timed, and that are passed over.
+fn others_in_turn(node: &Node) -> impl Iterator<Item = &'static Node> {
+    let within = node.key_within();
+    std::iter::successors(node.next_in_ring(), |other| other.next_in_ring())
+        .take_while(move |other| !std::ptr::eq(*other, node))
+        .take(MOST_IN_TURN)
+        .filter(move |other| {
+            other.key_within() == within && other.sample().is_some() && is_changed_by_timing(other)
+        })
+}
+
+/// The work and the probes of all constructs that are executed in turn, in ticks for each instance of one
+/// of them.
+#[derive(Debug, Default)]
+struct Turn {
+    /// What is likely, and the least.
+    work: f64,
+    least_work: f64,
+    /// What it takes to pass over the instances.
+    passing: f64,
+    /// What the instances took that were timed.
+    timed: f64,
+}
+
+impl Turn {
+    /// Adds a construct of which so many instances are executed for `each` of the one construct. None if
+    /// too little is known of it.
+    fn add(&mut self, node: &Node, each: f64) -> Option<()> {
+        let region = node.region()?;
+        let sample = node.sample()?;
+        let work = &sample.sequence.work;
+        let (mean, error) = work.mean()?;
+        // While work waits for results of its own, the processor executes what of the next probe lies in
+        // front of the read of the clock. Other work hides nothing of that.
+        let in_front = work.of_empty() - ticks_of_read_in_order() as f64;
+        let hidden = in_front.clamp(0.0, mean) / 2.0;
+        self.work += each
+            * match region.kind {
+                RegionKind::Atomic => mean,
+                // What is left may be more than what timed instances took, so the work must not be too
+                // little.
+                _ => mean + hidden + error,
+            };
+        self.least_work += each * (mean + hidden - error).max(0.0);
+        self.passing += each * ticks_of_passing(region.kind, region.is_lent());
+        self.timed += each * sample.mean_of_timed();
+        Some(())
+    }
+}
+
 impl Sequence {
     /// The ticks of an instance of a node that was passed over: the expected number, and the most that all
     /// intervals leave beside the work. None if that is not known.
     pub(super) fn in_passing(&self, node: &Node) -> Option<(f64, f64)> {
-        let region = node.region().filter(|_| is_changed_by_timing(node))?;
-        let (mean, error) = self.work.mean()?;
-        // While work waits for results of its own, the processor executes what of the next probe lies in
-        // front of the read of the clock. Other work hides nothing of that.
-        let in_front = self.work.of_empty() - ticks_of_read_in_order() as f64;
-        let hidden = in_front.clamp(0.0, mean) / 2.0;
-        let work = match region.kind {
-            RegionKind::Atomic => mean,
-            // What is left may be more than what timed instances took, so the work must not be too little.
-            _ => mean + hidden + error,
-        };
+        if !is_changed_by_timing(node) {
+            return None;
+        }
+        let mut turn = Turn::default();
+        turn.add(node, 1.0)?;
+        let own = turn.timed;
+        let passed = |node: &Node| node.sample().map_or(0, Sample::passed) as f64;
+        for other in others_in_turn(node) {
+            let each = passed(other) / passed(node).max(1.0);
+            if each >= SELDOM {
+                turn.add(other, each)?;
+            }
+        }
+        let part = if own > 0.0 { own / turn.timed } else { 1.0 };
         let Intervals { whole, passed } = &self.intervals;
         let passed = passed.get() as f64;
         // There is one more piece of work in an interval than there are instances.
         let pieces = passed + whole.count.get() as f64;
         let whole = whole.ticks.get() as f64;
-        let passing = ticks_of_passing(region.kind, region.is_lent());
         let most = self.all_intervals.each()
-            - self.threads_per_processor() * (mean + hidden - error).max(0.0)
-            - passing;
-        Some((
-            (whole - pieces * work) / passed.max(1.0) - passing,
-            most.max(0.0),
-        ))
+            - self.threads_per_processor() * turn.least_work
+            - turn.passing;
+        let ticks = (whole - pieces * turn.work) / passed.max(1.0) - turn.passing;
+        Some((part * ticks, part * most.max(0.0)))
     }
 }

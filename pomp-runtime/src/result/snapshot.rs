@@ -8,7 +8,7 @@
 use std::sync::atomic::Ordering;
 
 use profile::model::{Estimate, Span};
-use profile::region_kind::PseudoRegion;
+use profile::region_kind::{PseudoRegion, RegionKind};
 
 use crate::measure::calls::hash::Map;
 use crate::measure::calls::totals::{Recorded, Total, Totals};
@@ -345,7 +345,7 @@ impl Snapshot {
                 timed: self.totals(index)[EXIT].count - rest,
                 error_ns: scale.to_ns(sample.error_of_passed(rest)),
                 cost_ns: scale.to_ns(self.costs.get(&index).copied().unwrap_or(0)),
-                interval_ps: 0,
+                ..Estimate::default()
             });
         }
         (sample.timed() < total.count).then(|| Estimate {
@@ -353,6 +353,10 @@ impl Snapshot {
             error_ns: scale.to_ns(sample.of_passed(self.nodes[index], rest).error),
             cost_ns: 0,
             interval_ps: scale.to_ns((sample.interval_of_looks() * 1000.0) as u64),
+            waited: match self.nodes[index].region().map(|region| region.kind) {
+                Some(RegionKind::Atomic) => sample.waited(),
+                _ => 0,
+            },
         })
     }
 

@@ -1,7 +1,8 @@
 //! Atomic updates of many variables, for which threads seldom wait.
 
-use super::tree::Tree;
-use crate::model::Profile;
+use super::tree::{Tree, TreeNode};
+use crate::model::{Estimate, Profile, Row, Span};
+use crate::region_kind::RegionKind;
 
 /// The time of an update of one of many variables, in nanoseconds, if no other thread needs the
 /// variable: the update waits until its cache line comes from a slower cache. Without `atomic`,
@@ -16,6 +17,9 @@ const WORK_ERROR_NS: u64 = 10;
 /// way of takes less than half of that.
 const CONTENDED_NS: u64 = 25;
 
+/// Updates often wait for a cache line of another processor if one in so many does.
+const OFTEN: u64 = 4;
+
 /// Whether instances of a region may update different variables.
 pub(super) fn has_many_variables(profile: &Profile, region: usize) -> bool {
     profile.regions[region].variable.is_none()
@@ -27,27 +31,65 @@ pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u6
     if !has_many_variables(profile, region) {
         return 0;
     }
-    let (mut updates, mut time_ns, mut around_ns) = (0, 0, 0);
+    // Other updates in the block are no work between those of the region.
+    let (mut own, mut of_block) = (Executed::default(), Executed::default());
+    let mut around_ns = 0;
     for node in tree.nodes.iter().filter(|node| node.region == region) {
         let around = node.parent.map(|parent| &tree.nodes[parent]);
+        let in_block = around.iter().flat_map(|around| &around.children);
+        let updates: Vec<&TreeNode<'_>> = in_block
+            .map(|&child| &tree.nodes[child])
+            .filter(|other| other.kind == RegionKind::Atomic && other.within == node.within)
+            .collect();
         for row in node.rows.iter().filter(|row| row.main.count > 0) {
-            updates += row.main.count;
-            time_ns += row.main.ns;
-            let mut around = around.iter().flat_map(|around| around.rows.iter());
-            let same_thread = around.find(|it| it.thread == row.thread);
-            around_ns += same_thread.map_or(0, |it| it.span(node.within).ns);
+            own.add(row);
+            for other in &updates {
+                if let Some(row) = row_of(other, row.thread) {
+                    of_block.add(row);
+                }
+            }
+            let around = around.and_then(|around| row_of(around, row.thread));
+            around_ns += around.map_or(0, |it| it.span(node.within).ns);
         }
     }
     // With more threads than processors, a thread waits for a processor for the rest of the time.
     let run = &profile.run;
     let threads = u64::from(run.max_threads);
     let around_ns = around_ns * run.at_once(threads) / threads.max(1);
-    let each_ns = time_ns / updates.max(1);
-    let between_ns = around_ns.saturating_sub(time_ns) / updates.max(1);
-    match each_ns >= CONTENDED_NS {
+    let each_ns = own.all.ns / own.all.count.max(1);
+    let between_ns = around_ns.saturating_sub(of_block.all.ns) / of_block.all.count.max(1);
+    match each_ns >= CONTENDED_NS || own.often_wait() {
         // Little work hides next to nothing of so long an update.
         true if between_ns <= WORK_ERROR_NS => 0,
         true => between_ns.min(OF_MANY_NS),
         false => (between_ns + WORK_ERROR_NS).min(OF_MANY_NS),
+    }
+}
+
+/// The row of a thread.
+fn row_of<'n>(node: &'n TreeNode<'_>, thread: usize) -> Option<&'n Row> {
+    let found = node.rows.binary_search_by_key(&thread, |row| row.thread);
+    found.ok().map(|at| &node.rows[at])
+}
+
+/// Updates of one or several regions.
+#[derive(Debug, Default)]
+struct Executed {
+    all: Span,
+    estimate: Estimate,
+}
+
+impl Executed {
+    fn add(&mut self, row: &Row) {
+        self.all += row.main;
+        if let Some(estimate) = row.estimate() {
+            self.estimate.timed += estimate.timed;
+            self.estimate.waited += estimate.waited;
+        }
+    }
+
+    /// Whether many of those that were timed waited for a cache line of another processor.
+    fn often_wait(&self) -> bool {
+        OFTEN * self.estimate.waited > self.estimate.timed
     }
 }

@@ -53,6 +53,10 @@ pub struct Estimate {
     /// nothing else, an instance takes no longer.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub interval_ps: u64,
+    /// Of the atomic updates that were timed, those that took at least 25 ns longer than the shortest one:
+    /// their cache line came from another processor.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waited: u64,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
@@ -317,6 +321,7 @@ impl std::ops::AddAssign<&Row> for Row {
                 error_ns: (error + 0.5) as u64,
                 cost_ns: mine.cost_ns.saturating_add(more.cost_ns),
                 interval_ps: least_known(mine.interval_ps, more.interval_ps),
+                waited: mine.waited.saturating_add(more.waited),
             });
         }
         if !other.chunk_requests().is_zero() {
@@ -406,6 +411,7 @@ mod tests {
                 error_ns,
                 cost_ns: timed,
                 interval_ps: timed / 20 * 900,
+                waited: timed / 10,
             });
             let span = Span { count, ns: 100 };
             Row::of(0)
@@ -420,6 +426,7 @@ mod tests {
             error_ns: 50,
             cost_ns: 30,
             interval_ps: 900,
+            waited: 3,
         };
         assert_eq!(sum.estimate(), Some(expected));
         assert_eq!(sum.pairs(RegionKind::Atomic), 37);

@@ -124,6 +124,10 @@ impl Json {
                 self.text(",\"interval_ps\":");
                 self.number(estimate.interval_ps);
             }
+            if estimate.waited != 0 {
+                self.text(",\"waited\":");
+                self.number(estimate.waited);
+            }
             self.text("}");
         }
         self.span(",\"chunk_requests\":{\"count\":", row.chunk_requests());
@@ -173,6 +177,7 @@ mod tests {
         let costly = Estimate {
             cost_ns: 9,
             interval_ps: 870,
+            waited: 1,
             ..estimate
         };
         rows.extend([costly, estimate].map(|it| row.clone().with_estimate(Some(it))));

@@ -16,6 +16,7 @@ mod tasks;
 mod teams;
 mod unsplit_barrier;
 mod waits;
+mod work_between;
 
 use profile::model::{Node, Profile};
 use profile::region_kind::PseudoRegion;

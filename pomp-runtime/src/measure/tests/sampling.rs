@@ -1,10 +1,9 @@
 //! Hot small constructs, of which some instances are passed over.
 
 use profile::model::Row;
-use profile::region_kind::RegionKind;
 
 use super::*;
-use crate::measure::cost::{ticks_of_passing, ticks_of_updates};
+use crate::measure::cost::ticks_of_updates;
 use crate::measure::estimate;
 use crate::measure::records::region::tests::{reading, updating};
 use crate::measure::sampling;
@@ -18,7 +17,7 @@ pub(super) fn event(t: &'static Thread, event: Event, region: &'static Region, a
 }
 
 /// Asks as a call that sets a lock does.
-fn passes_over_lock(t: &'static Thread, region: &'static Region, lock: usize) -> bool {
+pub(super) fn passes_over_lock(t: &'static Thread, region: &'static Region, lock: usize) -> bool {
     t.passes_over_lock(region, lock, |t, region| t.knows_place_for(|| Some(region)))
 }
 
@@ -124,194 +123,6 @@ fn an_update_of_one_variable_takes_the_time_of_a_contended_one() {
         "{one:?} {expected}"
     );
     assert!(any.ns <= MANY as u64 * 2, "{any:?}");
-}
-
-/// Reports an instance that begins `at` this time. If it is passed over, it takes `passed` ticks and
-/// what that costs, and else `timed` ticks. Returns the time at which the work behind it begins.
-fn once(
-    t: &'static Thread,
-    of: &'static Region,
-    events: &[Event],
-    at: u64,
-    [passed, timed]: [u64; 2],
-) -> u64 {
-    if t.knows_place_for(|| Some(of)) && t.passes_over(events[0], || Some(of)) {
-        for event in &events[1..] {
-            t.passes_over(*event, || Some(of));
-        }
-        return at + passed + ticks_of_passing(of.kind, false).round() as u64;
-    }
-    t.end_work_between(of, || at);
-    let last = events.len() as u64 - 1;
-    for (part, event) in (0..).zip(events) {
-        t.enter(|t| t.on(*event, of, at + timed * part / last));
-    }
-    let end = at + timed + sampling::cost_of_pair();
-    t.begin_work_between(|| end);
-    end
-}
-
-/// As `once`, of a lock that is set and unset.
-fn once_locked(t: &'static Thread, of: &'static Region, at: u64, [passed, timed]: [u64; 2]) -> u64 {
-    const LOCK: usize = 0x1000;
-    if passes_over_lock(t, of, LOCK) {
-        t.has_set_passed_lock();
-        assert!(t.unsets_passed_lock(LOCK));
-        return at + passed + ticks_of_passing(of.kind, false).round() as u64;
-    }
-    t.end_work_between(of, || at);
-    t.enter(|t| t.lock_got(of, LOCK, None, || at));
-    let end = at + timed;
-    t.enter(|t| {
-        let unset = t.lock_release(LOCK, end).unwrap();
-        t.lock_released(unset, end, end);
-    });
-    let end = end + sampling::cost_of_pair();
-    t.begin_work_between(|| end);
-    end
-}
-
-/// Reports `all` instances. One that is passed over takes `passed` ticks and what that costs, and one
-/// that is timed takes `timed` ticks. `work` is the time between two instances. Returns the row.
-fn in_sequence(
-    of: &'static Region,
-    events: &[Event],
-    [all, passed, timed]: [u64; 3],
-    work: impl Fn(u64) -> u64,
-) -> Row {
-    let t = sampled_thread();
-    let mut at = 10;
-    for number in 0..all {
-        at = match of.kind {
-            RegionKind::Lock => once_locked(t, of, at, [passed, timed]),
-            _ => once(t, of, events, at, [passed, timed]),
-        };
-        at += work(number);
-    }
-    row(&profile_at(at, &[t], &[of]), &of.descriptor.region_type)
-}
-
-/// Two reads of the clock keep the variable from other threads, or make the thread wait that would
-/// go on. So the time of timed updates says little.
-#[test]
-fn the_time_of_updates_that_are_passed_over_is_what_the_work_between_them_leaves() {
-    // Few are timed if an event takes long on the machine, and of those every fourth tells the work.
-    const ALL: u64 = 10 * MANY as u64;
-    let atomic = region("atomic", 1);
-    let events = [AtomicEnter, AtomicExit];
-    let row = in_sequence(atomic, &events, [ALL, 15, 300], |_| 60);
-    assert_eq!(row.main.count, ALL);
-    let timed = row.estimate().unwrap().timed;
-    assert!(timed < ALL / 4, "{timed}");
-    let each = (row.main.ns - timed * 300) as f64 / (ALL - timed) as f64;
-    assert!((each - 15.0).abs() < 5.0, "{each}");
-}
-
-/// A thread that reads the clock leaves the lock to the others, and waits less.
-#[test]
-fn so_is_the_time_of_critical_sections_that_are_passed_over() {
-    const ALL: u64 = 10 * MANY as u64;
-    let events = [CriticalEnter, CriticalBegin, CriticalEnd, CriticalExit];
-    let each = |passed, work: fn(u64) -> u64| {
-        let row = in_sequence(region("critical", 1), &events, [ALL, passed, 90], work);
-        let timed = row.estimate().unwrap().timed;
-        assert!(row.main.count == ALL && timed < ALL / 4, "{row:?}");
-        let parts = [row.main, row.enter(), row.body, row.exit()];
-        parts.map(|part| part.ns as f64 / ALL as f64)
-    };
-    let [main, enter, body, exit] = each(200, |_| 60);
-    assert!((main - 195.0).abs() < 20.0, "{main}");
-    // What is added was spent on waiting.
-    assert!((enter - main + 60.0).abs() < 10.0, "{enter} of {main}");
-    assert!([body, exit].iter().all(|part| (part - 30.0).abs() < 2.0));
-    // They take no longer than the intervals leave. What is beyond is taken off their waiting, and off their
-    // end.
-    let [main, enter, body, exit] = each(20, |_| 60);
-    assert!((main - 30.0).abs() < 10.0, "{main}");
-    assert!([enter, exit].iter().all(|part| *part < 5.0) && (body - 30.0).abs() < 2.0);
-    // A few pieces of work take much longer than the others.
-    let uneven = |number: u64| {
-        if number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57 == 0 {
-            50_000
-        } else {
-            60
-        }
-    };
-    let main = each(90, uneven)[0];
-    assert!(main < 110.0, "{main}");
-    // So few of them that hardly one is timed.
-    let rarely = |number: u64| match number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 51 {
-        0 => 5_000_000,
-        _ => 60,
-    };
-    let main = each(90, rarely)[0];
-    let most = 90.0 + 2.0 * (30.0 + ticks_of_updates(128) as f64);
-    assert!(main < most, "{main} of {most}");
-}
-
-#[test]
-fn so_is_the_time_of_locks_that_are_passed_over() {
-    const ALL: u64 = 10 * MANY as u64;
-    let row = in_sequence(region("lock", 1), &[], [ALL, 120, 20], |_| 60);
-    let timed = row.estimate().unwrap().timed;
-    assert!(row.main.count == ALL && timed < ALL / 4, "{row:?}");
-    let parts = [row.main, row.enter(), row.body];
-    let [main, enter, body] = parts.map(|part| part.ns as f64 / ALL as f64);
-    assert!((main - 120.0).abs() < 15.0, "{main}");
-    // What is added was spent on waiting.
-    assert!((main - enter - body).abs() < 2.0, "{enter} and {body}");
-    assert!((body - 20.0).abs() < 2.0, "{body}");
-}
-
-/// Teams of the thread lie between instances that it passes over outside of them.
-#[test]
-fn instances_outside_of_teams_take_no_longer_than_there_is_time_outside() {
-    let (t, critical, parallel) = (
-        sampled_thread(),
-        region("critical", 1),
-        region("parallel", 2),
-    );
-    let events = [CriticalEnter, CriticalBegin, CriticalEnd, CriticalExit];
-    let (mut at, mut outside) = (10, 10);
-    for number in 0..MANY as u64 {
-        let next = once(t, critical, &events, at, [5, 3_000]);
-        outside += next - at;
-        at = next;
-        if number.is_multiple_of(10) {
-            let team = t.forks(parallel, at);
-            t.begins(team, 0, 1, at);
-            t.end_member(parallel, at + 100_000);
-            at += 100_000;
-            t.join(parallel, at);
-        }
-    }
-    let row = row(&profile_at(at, &[t], &[critical, parallel]), "critical");
-    assert_eq!(row.main.count, MANY as u64);
-    assert!(row.estimate().unwrap().timed < MANY as u64 / 4, "{row:?}");
-    assert!(row.main.ns <= outside, "{} of {outside}", row.main.ns);
-}
-
-/// The longer the work, the more often does it hold an instance of another construct.
-#[test]
-fn work_that_holds_another_timed_instance_counts_as_well() {
-    const ALL: u64 = 10 * MANY as u64;
-    let (t, critical, other) = (sampled_thread(), region("critical", 1), region("atomic", 2));
-    let mut at = 10;
-    for number in 0..ALL {
-        let events = [CriticalEnter, CriticalBegin, CriticalEnd, CriticalExit];
-        at = once(t, critical, &events, at, [90, 90]);
-        at += 100;
-        if number.is_multiple_of(2) {
-            t.end_work_between(other, || at);
-            t.enter(|t| t.on(AtomicEnter, other, at));
-            t.enter(|t| t.on(AtomicExit, other, at + 5));
-            at += 2_000;
-            t.begin_work_between(|| at);
-        }
-    }
-    let row = row(&profile_at(at, &[t], &[critical, other]), "critical");
-    let each = row.main.ns as f64 / ALL as f64;
-    assert!(each < 150.0, "{each}");
 }
 
 #[test]

@@ -54,20 +54,21 @@ const ORDERED_ONLY: &str = "Do only what must happen in order in the ordered par
 /// One cause for each thing that threads queue for.
 pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let mut causes = Vec::new();
-    for guard in &facts.profile.contention {
+    let guards = facts.profile.contention.iter();
+    for guard in guards.filter(|guard| guard.kind != GuardKind::Atomic) {
         let regions: Vec<usize> = guard.sites.iter().map(|site| site.region).collect();
         let taken = ledger.take(|entry| regions.contains(&entry.region));
         causes.extend(cause(facts, ledger, taken, Some(guard)));
     }
-    let is_queue = |entry: &Entry| QUEUES.iter().any(|(kind, ..)| entry.is_of(&[*kind]));
-    // All ordered regions of a loop have the same turns.
-    let mut rest: BTreeMap<usize, Vec<Entry>> = BTreeMap::new();
-    for entry in ledger.take(is_queue) {
-        let around = Some(entry.region).filter(|_| entry.is_of(&[RegionKind::Ordered]));
-        let place = around.and_then(|ordered| construct_around(facts, ordered));
-        rest.entry(place.unwrap_or(entry.region))
-            .or_default()
-            .push(entry);
+    let queue = |entry: &Entry| QUEUES.iter().position(|(kind, ..)| entry.is_of(&[*kind]));
+    // All ordered regions of a loop have the same turns, and one change ends all updates in a loop.
+    let mut rest: BTreeMap<_, Vec<Entry>> = BTreeMap::new();
+    for entry in ledger.take(|entry| queue(entry).is_some()) {
+        let with_others = entry.is_of(&[RegionKind::Ordered, RegionKind::Atomic]);
+        let region = Some(entry.region).filter(|_| with_others);
+        let place = region.and_then(|region| construct_around(facts, region));
+        let place = (queue(&entry), place.unwrap_or(entry.region));
+        rest.entry(place).or_default().push(entry);
     }
     for taken in rest.into_values() {
         causes.extend(cause(facts, ledger, taken, None));
@@ -236,9 +237,13 @@ fn place(facts: &Facts<'_, '_>, preposition: &str, region: usize, taken: &[Entry
             .filter(|it| *it != region),
     );
     regions.dedup();
-    Place {
-        words: format!("{preposition} {}", facts.the(region)),
-        regions,
+    let is_atomic = facts.profile.regions[region].kind == RegionKind::Atomic;
+    match regions.len() > 1 && is_atomic {
+        true => facts.in_all(regions, "atomic updates"),
+        false => Place {
+            words: format!("{preposition} {}", facts.the(region)),
+            regions,
+        },
     }
 }
 
@@ -288,9 +293,10 @@ fn what(
             )
         }
         (Kind::Atomic, _) => {
-            let each = column(facts, region, Quantity::ExecTime) / times.max(1);
+            let each = column_sum(facts, regions, Quantity::ExecTime) / times.max(1);
             evidence.push(("each_ns", each));
             let variable = facts.profile.regions[region].variable.as_ref();
+            let variable = variable.filter(|_| regions.len() == 1);
             let of = variable.map_or_else(String::new, |variable| format!(" of {variable}"));
             format!("{}{of} took {} each", count(times, "update"), time(each))
         }
