@@ -5,6 +5,8 @@
 // The lint allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
+#[path = "causes/atomics.rs"]
+mod atomics;
 mod by_hand;
 mod generated;
 #[path = "causes/locks.rs"]
@@ -180,30 +182,6 @@ fn all_small_regions_are_one_cause() {
     let found = found(&profile);
     assert_eq!(found.len(), 1);
     assert_eq!(causes(&profile)[0].place.regions, [0, 1]);
-}
-
-#[test]
-fn waits_for_other_updates_are_partly_hidden_without_measurement() {
-    let won = |processors: u32, variable: Option<&str>| {
-        let updates = |thread| times(thread, Main, 2_000_000_000, 40);
-        let atomic = node(Some(0), 1, Body, vec![updates(1), updates(2)]);
-        let mut profile = team(&[Kind::Atomic], vec![atomic]);
-        profile.run.processors = processors;
-        profile.run.max_threads = 2;
-        profile.regions[1].variable = variable.map(str::to_owned);
-        let causes = causes(&profile);
-        let cause = causes.iter().find(|it| it.kind == CauseKind::Atomic)?;
-        assert!(cause.is_estimated && cause.upper.ns >= 40 * SECOND);
-        Some(cause.likely.ns / SECOND)
-    };
-    // 4,000,000,000 updates of 4 ns and 5 ns of waiting, by two threads at once.
-    let one = Some("sum");
-    let of_one = [0, 2, 8].map(|processors| won(processors, one));
-    assert_eq!(of_one, [Some(18); 3]);
-    // One processor makes all updates, without waiting.
-    assert_eq!(won(1, one), Some(16));
-    // Updates of many variables take 20 ns in a measured run, and other work goes on meanwhile.
-    assert_eq!(won(2, None), None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Atomic updates of many variables, for which threads seldom wait.
 
 use super::tree::{Tree, TreeNode};
-use crate::model::{Estimate, Profile, Row, Span};
+use crate::model::{Profile, Row, Span};
 use crate::region_kind::RegionKind;
 
 /// The time of an update of one of many variables, in nanoseconds, if no other thread needs the
@@ -31,9 +31,11 @@ pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u6
     if !has_many_variables(profile, region) {
         return 0;
     }
-    // Other updates in the block are no work between those of the region.
-    let (mut own, mut of_block) = (Executed::default(), Executed::default());
+    // Other updates in the block are no work between those of the region. If one of them waits for a cache
+    // line, the next one may find its variable in it.
+    let (mut own, mut of_block) = (Span::default(), Span::default());
     let mut around_ns = 0;
+    let mut often_wait = false;
     for node in tree.nodes.iter().filter(|node| node.region == region) {
         let around = node.parent.map(|parent| &tree.nodes[parent]);
         let in_block = around.iter().flat_map(|around| &around.children);
@@ -41,24 +43,24 @@ pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u6
             .map(|&child| &tree.nodes[child])
             .filter(|other| other.kind == RegionKind::Atomic && other.within == node.within)
             .collect();
+        often_wait |= updates.iter().any(|other| self::often_wait(other));
         for row in node.rows.iter().filter(|row| row.main.count > 0) {
-            own.add(row);
-            for other in &updates {
-                if let Some(row) = row_of(other, row.thread) {
-                    of_block.add(row);
-                }
-            }
-            let around = around.and_then(|around| row_of(around, row.thread));
-            around_ns += around.map_or(0, |it| it.span(node.within).ns);
+            own += row.main;
+            let of_thread = |node| row_of(node, row.thread);
+            let others = updates.iter().copied().filter_map(of_thread);
+            others.for_each(|row| of_block += row.main);
+            around_ns += around
+                .and_then(of_thread)
+                .map_or(0, |it| it.span(node.within).ns);
         }
     }
     // With more threads than processors, a thread waits for a processor for the rest of the time.
     let run = &profile.run;
     let threads = u64::from(run.max_threads);
     let around_ns = around_ns * run.at_once(threads) / threads.max(1);
-    let each_ns = own.all.ns / own.all.count.max(1);
-    let between_ns = around_ns.saturating_sub(of_block.all.ns) / of_block.all.count.max(1);
-    match each_ns >= CONTENDED_NS || own.often_wait() {
+    let each_ns = own.ns / own.count.max(1);
+    let between_ns = around_ns.saturating_sub(of_block.ns) / of_block.count.max(1);
+    match each_ns >= CONTENDED_NS || often_wait {
         // Little work hides next to nothing of so long an update.
         true if between_ns <= WORK_ERROR_NS => 0,
         true => between_ns.min(OF_MANY_NS),
@@ -66,30 +68,16 @@ pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u6
     }
 }
 
+/// Whether many of the updates that were timed waited for a cache line of another processor.
+fn often_wait(updates: &TreeNode<'_>) -> bool {
+    let estimates = || updates.rows.iter().filter_map(Row::estimate);
+    let timed: u64 = estimates().map(|it| it.timed).sum();
+    let waited: u64 = estimates().map(|it| it.waited).sum();
+    OFTEN * waited > timed
+}
+
 /// The row of a thread.
 fn row_of<'n>(node: &'n TreeNode<'_>, thread: usize) -> Option<&'n Row> {
     let found = node.rows.binary_search_by_key(&thread, |row| row.thread);
     found.ok().map(|at| &node.rows[at])
-}
-
-/// Updates of one or several regions.
-#[derive(Debug, Default)]
-struct Executed {
-    all: Span,
-    estimate: Estimate,
-}
-
-impl Executed {
-    fn add(&mut self, row: &Row) {
-        self.all += row.main;
-        if let Some(estimate) = row.estimate() {
-            self.estimate.timed += estimate.timed;
-            self.estimate.waited += estimate.waited;
-        }
-    }
-
-    /// Whether many of those that were timed waited for a cache line of another processor.
-    fn often_wait(&self) -> bool {
-        OFTEN * self.estimate.waited > self.estimate.timed
-    }
 }
