@@ -30,6 +30,8 @@ const OUTSIDE: f64 = 0.68;
 /// part of a thread's time in the block. Ordinary work may also read a shared value in each
 /// iteration, or go on with something else while a lock is set.
 pub(super) const MOSTLY_LOOKS: f64 = 0.3;
+/// Such a part is enough if nothing lies between the looks.
+const MANY_LOOKS: f64 = 0.1;
 /// If the looks of every thread take at least this part of its time in the block, no thread works
 /// there for which another could wait.
 const NOTHING_ELSE: f64 = 0.9;
@@ -77,6 +79,10 @@ pub(super) fn polling<'a>(
             let yielded = (looks.count as f64 * yielding) as u64;
             let between = time_between(&looks, measuring_ps, yielded, *own).min(*own);
             let share = (looks.ns + between) as f64 / ((looks.ns + *own) as f64).max(1.0);
+            let least = match looks.follow_at_once() {
+                true => least.min(MANY_LOOKS),
+                false => least,
+            };
             if share < least {
                 continue;
             }
@@ -135,7 +141,7 @@ fn time_between(looks: &Looks, measuring_ps: u128, yielded: u64, own: u64) -> u6
     }
     let all = u64::try_from(all).unwrap_or(u64::MAX);
     let spinning = all.saturating_sub(looks.ns);
-    match looks.interval_ps <= NOTHING_BETWEEN_PS && own <= spinning.saturating_mul(2) {
+    match looks.follow_at_once() && own <= spinning.saturating_mul(2) {
         // The thread did little else: it spun for this time at least, and for all its time at most.
         true => spinning.midpoint(own.max(spinning)),
         false if looks.are_waits => spinning,
@@ -173,6 +179,11 @@ pub(super) struct Looks {
 }
 
 impl Looks {
+    /// Whether nothing lies between one look and the next.
+    fn follow_at_once(&self) -> bool {
+        (1..=NOTHING_BETWEEN_PS).contains(&self.interval_ps)
+    }
+
     /// Tests of a lock are looks if they fail. The ledger takes the cost of measuring off the time
     /// in a test. But a thread whose test takes longer only tests less often.
     fn of(kind: RegionKind, row: &Row) -> Self {

@@ -7,6 +7,7 @@ use super::ledger::{Entry, Ledger, largest};
 use super::{Cause, Facts, Kind, Place, explains, mentions, queued};
 use crate::advice::{LoopFacts, advice};
 use crate::analysis::atomics::{has_many_variables, hidden_ns};
+use crate::analysis::polling::reads_atomically;
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, percent, time};
 use crate::columns::Quantity;
@@ -60,6 +61,8 @@ pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         let taken = ledger.take(|entry| regions.contains(&entry.region));
         causes.extend(cause(facts, ledger, taken, Some(guard)));
     }
+    // No thread waits for one that only reads.
+    ledger.take(|entry| reads_atomically(&facts.profile.regions[entry.region]));
     let queue = |entry: &Entry| QUEUES.iter().position(|(kind, ..)| entry.is_of(&[*kind]));
     // All ordered regions of a loop have the same turns, and one change ends all updates in a loop.
     let mut rest: BTreeMap<_, Vec<Entry>> = BTreeMap::new();
@@ -179,7 +182,8 @@ fn timed_of(facts: &Facts<'_, '_>, regions: &[usize]) -> u64 {
 pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let note = |region: usize| {
         let kind = facts.profile.regions[region].kind;
-        if kind != RegionKind::Atomic || !has_many_variables(facts.profile, region) {
+        let is_read = reads_atomically(&facts.profile.regions[region]);
+        if kind != RegionKind::Atomic || is_read || !has_many_variables(facts.profile, region) {
             return None;
         }
         let (ns, updates) = (
