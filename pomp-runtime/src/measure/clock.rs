@@ -5,7 +5,7 @@
 //! A read is not ordered against the instructions around it, except by [`now_in_order`]. Fences at
 //! each event would cost as much again as the read, which is more than the error that they prevent.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 pub(crate) use trace::clock::Scale;
 
@@ -105,6 +105,28 @@ impl Pair {
         };
         Self { ticks, ns }
     }
+}
+
+/// So many nanoseconds in ticks, to about a hundredth. The first call takes 10 us.
+pub(crate) fn ticks_of(ns: u64) -> u64 {
+    /// In a millisecond; 0 if that is not known yet.
+    static TICKS: AtomicU64 = AtomicU64::new(0);
+    const LONG_ENOUGH_NS: u64 = 10_000;
+    if cfg!(test) {
+        // Tests give all times by hand, in nanoseconds.
+        return ns;
+    }
+    if TICKS.load(Ordering::Relaxed) == 0 {
+        let begin = Pair::read();
+        let (mut end, mut elapsed) = (begin, 0);
+        while elapsed < LONG_ENOUGH_NS {
+            end = Pair::read();
+            elapsed = end.ns.saturating_sub(begin.ns);
+        }
+        let ticks = end.ticks.saturating_sub(begin.ticks) * 1_000_000 / elapsed;
+        TICKS.store(ticks.max(1), Ordering::Relaxed);
+    }
+    TICKS.load(Ordering::Relaxed) * ns / 1_000_000
 }
 
 /// The tightest of several readings: what `clock` gives, and the system's clock.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use profile::descriptor::Descriptor;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::clock::{self, Pair, Scale};
+use super::clock::{self, Scale};
 use super::errno;
 use super::lending::Passing;
 use super::own_time;
@@ -172,27 +172,6 @@ pub(super) fn ticks_of_updates(number: u64) -> u64 {
         })
     });
     all * number / PAIRS
-}
-
-/// A cache line that comes from another processor takes at least so many ticks (25 ns), and one that comes
-/// from the largest of this processor's own caches takes fewer.
-pub(super) fn ticks_of_wait() -> u64 {
-    const WAIT_NS: u64 = 25;
-    const LONG_ENOUGH_NS: u64 = 10_000;
-    static TICKS: AtomicU64 = AtomicU64::new(0);
-    if cfg!(test) {
-        return WAIT_NS;
-    }
-    found_once(&TICKS, || {
-        let begin = Pair::read();
-        loop {
-            let end = Pair::read();
-            let ns = end.ns.saturating_sub(begin.ns);
-            if ns >= LONG_ENOUGH_NS {
-                return end.ticks.saturating_sub(begin.ticks) * WAIT_NS / ns;
-            }
-        }
-    })
 }
 
 /// A cost in ticks, at least 1, which is found at the first use and kept in `known`. No thread

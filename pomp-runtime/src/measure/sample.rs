@@ -3,8 +3,8 @@
 
 use profile::region_kind::PseudoRegion;
 
+use super::clock::ticks_of;
 use super::coarse_clock;
-use super::cost::ticks_of_wait;
 use super::shared::{SharedF64, SharedU64};
 use super::span::Span;
 
@@ -24,6 +24,10 @@ const PRECISION: u64 = 1024;
 /// An interval that is more than this many times as long as usual is left out: the thread did
 /// something else meanwhile, or much more. So is a piece of work of that length.
 const LONG: u64 = 4;
+
+/// A cache line that comes from another processor takes at least this long, and one that comes from a cache
+/// of this processor takes less.
+const TRANSFER_NS: u64 = 25;
 
 /// So much work has to be timed before its mean is used.
 const ENOUGH: u64 = 64;
@@ -288,7 +292,7 @@ impl Sample {
         if ticks < shortest {
             self.shortest.set(ticks.saturating_add(1));
         }
-        if ticks.saturating_sub(shortest) >= ticks_of_wait() {
+        if ticks.saturating_sub(shortest) >= ticks_of(TRANSFER_NS) {
             self.waited.add(1);
         }
     }

@@ -53,6 +53,34 @@ fn an_atomic_read_between_which_a_thread_yields_is_one_as_well() {
     assert_eq!(reads(10_000_000, 60), None);
 }
 
+/// Work may read a shared value in each iteration, but not a billion times a second.
+#[test]
+fn a_few_looks_are_spinning_if_they_follow_at_once() {
+    let reads = |interval_ps| {
+        let estimate = Estimate {
+            timed: 1_000_000,
+            interval_ps,
+            ..Estimate::default()
+        };
+        let looks = times(2, Main, 12_000_000_000, 1).with_estimate(Some(estimate));
+        let waits = [(1, 30), (2, 0)].map(|(thread, ns)| row(thread, &[(Main, ns)]));
+        let nodes = vec![
+            node(Some(0), 1, Body, vec![looks]),
+            node(Some(0), 2, Body, waits.to_vec()),
+        ];
+        let mut profile = team(&[Kind::Atomic, Kind::Barrier], nodes);
+        profile.regions[1].directive = Some("omp atomic read".to_owned());
+        found(&profile)
+    };
+    let kinds = |interval_ps| {
+        let found = reads(interval_ps).into_iter();
+        found.map(|(kind, ..)| kind).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(1_000), [CauseKind::Barrier, CauseKind::Spinning]);
+    // The reads are part of the work, and nobody queues for them: the wait of the other thread stays.
+    assert_eq!(kinds(20_000), [CauseKind::Barrier]);
+}
+
 /// The kernel divides a program's time into user and system time only roughly. The time from one look to the
 /// next is known better.
 #[test]
