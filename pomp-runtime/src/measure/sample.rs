@@ -7,6 +7,7 @@ use super::clock::ticks_of;
 use super::coarse_clock;
 use super::shared::{SharedF64, SharedU64};
 use super::span::Span;
+use super::timed_work::TimedWork;
 
 /// So many standard deviations around a mean hold 95 % of all cases.
 pub(super) const NINETY_FIVE: f64 = 1.96;
@@ -37,7 +38,7 @@ const ENOUGH_EMPTY: u64 = 16;
 /// Pieces of work that were timed.
 #[derive(Debug, Default)]
 pub(super) struct Work {
-    pieces: Span,
+    pieces: TimedWork,
     /// The sum of the squares of their ticks.
     squares: SharedF64,
     /// Empty work that was timed in their place.
@@ -54,16 +55,18 @@ impl Work {
         }
     }
 
-    /// The ticks of a piece in the mean, and half of the interval that holds that mean in 95 % of all
-    /// cases. None if too few were timed.
-    pub(super) fn mean(&self) -> Option<(f64, f64)> {
-        let number = self.pieces.count.get();
+    /// The ticks of a piece in the mean, and half of the interval that holds the mean of all pieces in 95 %
+    /// of all cases, if the instance behind a piece takes so many ticks while it is timed. None if too few
+    /// were timed.
+    pub(super) fn mean(&self, instance: f64) -> Option<(f64, f64)> {
+        let Span { count, ticks } = self.pieces.all();
+        let number = count.get();
         if number < ENOUGH || self.empty.count.get() < ENOUGH_EMPTY {
             return None;
         }
-        let mean = self.pieces.ticks.get() as f64 / number as f64;
         let squares = self.squares.get() / number as f64;
-        let error = half_interval(mean, squares, number as f64);
+        let error = half_interval(ticks.get() as f64 / number as f64, squares, number as f64);
+        let mean = self.pieces.mean(instance as u64)?;
         Some(((mean - self.of_empty()).max(0.0), error))
     }
 }
@@ -126,11 +129,12 @@ impl Sequence {
         self.usual.set(next.max(RECENT));
     }
 
-    /// The work between two instances took so many ticks, with what empty work takes.
-    pub(super) fn add_work(&self, ticks: u64, threads_per_processor: f64) {
+    /// The work between two instances took so many ticks, with what empty work takes. So many more or less
+    /// are as good as none.
+    pub(super) fn add_work(&self, ticks: u64, read: u64, threads_per_processor: f64) {
         self.threads_per_processor.set(threads_per_processor);
         if self.counts_work_of(ticks) {
-            self.work.pieces.add(ticks);
+            self.work.pieces.add(ticks, read, 1.0);
             self.work.squares.add((ticks as f64).powi(2));
         }
     }
@@ -295,6 +299,12 @@ impl Sample {
         if ticks.saturating_sub(shortest) >= ticks_of(TRANSFER_NS) {
             self.waited.add(1);
         }
+    }
+
+    /// Whether many instances wait for a cache line.
+    pub(super) fn often_waits(&self) -> bool {
+        const OFTEN: u64 = 4;
+        OFTEN * self.waited.get() > self.timed.get()
     }
 
     /// How many timed instances took as much longer than the shortest one as a cache line needs to come

@@ -126,7 +126,10 @@ impl Thread {
         between.begin.set(0);
         between.node.set(None);
         if let Some(sample) = node.sample() {
-            sample.sequence.add_work(ticks, threads_per_processor());
+            let read = ticks_of_read_in_order();
+            sample
+                .sequence
+                .add_work(ticks, read, threads_per_processor());
         }
     }
 }
@@ -162,6 +165,10 @@ fn is_changed_by_timing(node: &Node) -> bool {
     )
 }
 
+/// Work that takes so many times as long as the interval that it is a part of took that long only since it was
+/// timed.
+const TOO_LONG: f64 = 1.25;
+
 /// The other constructs that are executed in turn with that of a node: those of the same block whose
 /// instances take another time if they are timed, and that are passed over.
 fn others_in_turn(node: &Node) -> impl Iterator<Item = &'static Node> {
@@ -194,7 +201,8 @@ impl Turn {
         let region = node.region()?;
         let sample = node.sample()?;
         let work = &sample.sequence.work;
-        let (mean, error) = work.mean()?;
+        let timed = sample.mean_of_timed();
+        let (mean, error) = work.mean(timed)?;
         // While work waits for results of its own, the processor executes what of the next probe lies in
         // front of the read of the clock. Other work hides nothing of that.
         let in_front = work.of_empty() - ticks_of_read_in_order() as f64;
@@ -208,7 +216,7 @@ impl Turn {
             };
         self.least_work += each * (mean + hidden - error).max(0.0);
         self.passing += each * ticks_of_passing(region.kind, region.is_lent());
-        self.timed += each * sample.mean_of_timed();
+        self.timed += each * timed;
         Some(())
     }
 }
@@ -220,6 +228,7 @@ impl Sequence {
         if !is_changed_by_timing(node) {
             return None;
         }
+        let sample = node.sample()?;
         let mut turn = Turn::default();
         turn.add(node, 1.0)?;
         let own = turn.timed;
@@ -239,7 +248,12 @@ impl Sequence {
         let most = self.all_intervals.each()
             - self.threads_per_processor() * turn.least_work
             - turn.passing;
-        let ticks = (whole - pieces * turn.work) / passed.max(1.0) - turn.passing;
+        let each = self.intervals.each();
+        let ticks = match turn.work > TOO_LONG * each && sample.often_waits() {
+            // Work waited for cache lines, too, but only where it was timed.
+            true => each * turn.timed / (turn.timed + turn.work),
+            false => (whole - pieces * turn.work) / passed.max(1.0) - turn.passing,
+        };
         Some((part * ticks, part * most.max(0.0)))
     }
 }

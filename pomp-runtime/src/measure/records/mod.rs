@@ -18,7 +18,6 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use self::distribution::Instances;
 use self::team_sizes::TeamSizes;
 use self::waits::NodeWaits;
-use super::chunk_work::ChunkWork;
 use super::collector_counts::Occupants;
 use super::counters;
 use super::sample::Sample;
@@ -26,6 +25,7 @@ use super::shared::{SharedRef, SharedU64};
 use super::shared_loop::Current;
 use super::slots::{Arrival, Slot, Slots};
 use super::span::Span;
+use super::timed_work::TimedWork;
 
 /// A registered region.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ pub(crate) struct Node {
     /// Of a loop: requests for the next chunk, with their time; both estimated.
     pub(crate) chunk_requests: Span,
     /// Of a loop: the work in those of its chunks where it was timed.
-    pub(crate) chunk_work: ChunkWork,
+    pub(crate) chunk_work: TimedWork,
     /// How often the thread combined its part of a reduction, with the time for that.
     pub(crate) reduction: Span,
     spans: [Span; PseudoRegion::COUNT],

@@ -220,3 +220,24 @@ fn updates_in_turn_share_what_the_work_between_them_leaves() {
         assert!((each / passed as f64 - 1.0).abs() < 0.25, "{each}");
     }
 }
+
+/// Where updated variables share a cache line with data of the work, the work waits for it if it is timed.
+/// In most of what is passed over the update has just brought the line.
+#[test]
+fn work_that_waits_for_a_cache_line_is_as_long_as_work_that_does_not() {
+    const ALL: u64 = 10 * MANY as u64;
+    let (t, atomic) = (sampled_thread(), region("atomic", 1));
+    let mut at = 10;
+    for number in 0..ALL {
+        at = once(t, atomic, UPDATE, at, [50, 300]);
+        let is_timed = t.sampler.work_between.begin.get() != 0;
+        at += match is_timed && number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 != 0 {
+            true => 400,
+            false => 10,
+        };
+    }
+    let row = row(&profile_at(at, &[t], &[atomic]), "atomic");
+    let timed = row.estimate().unwrap().timed;
+    let each = (row.main.ns - timed * 300) as f64 / (ALL - timed) as f64;
+    assert!((each - 50.0).abs() < 10.0, "{each}");
+}

@@ -1,14 +1,14 @@
-//! The work in the chunks of a loop, of which a sample is timed.
+//! Pieces of work, of which a sample is timed: in the chunks of a loop, or between two atomic updates.
 
 use super::shared::{SharedF64, SharedU64};
 use super::span::Span;
 
-/// Where threads wait for a cache line, at least one chunk of this many waits, and one finds it there.
+/// Where threads wait for a cache line, at least one piece of this many waits, and one finds it there.
 const SELDOM: u64 = 20;
 
-/// The work in those chunks of a loop where it was timed.
+/// The pieces of work that were timed.
 #[derive(Debug, Default)]
-pub(crate) struct ChunkWork {
+pub(crate) struct TimedWork {
     all: Span,
     /// Work that took about as little as any.
     least: Span,
@@ -20,8 +20,8 @@ pub(crate) struct ChunkWork {
     threads_per_processor: SharedF64,
 }
 
-impl ChunkWork {
-    /// Adds the work in one chunk, during which its thread ran. The time to read the clock says how far
+impl TimedWork {
+    /// Adds a piece of work, during which its thread ran. The time to read the clock says how far
     /// times of equal work differ.
     pub(super) fn add(&self, ticks: u64, read: u64, threads_per_processor: f64) {
         self.threads_per_processor.set(threads_per_processor);
@@ -46,27 +46,32 @@ impl ChunkWork {
         }
     }
 
-    /// The mean ticks from the begin to the end of the work in a chunk, without waits for cache lines, in a
-    /// loop in which a request takes this many ticks. None if none was timed.
-    pub(super) fn mean(&self, request: u64) -> Option<f64> {
-        let work = self.without_waits(request);
+    /// All pieces.
+    pub(super) fn all(&self) -> &Span {
+        &self.all
+    }
+
+    /// The mean ticks from the begin to the end of a piece, without waits for cache lines, if what stands
+    /// between two pieces takes so many ticks. None if none was timed.
+    pub(super) fn mean(&self, between: u64) -> Option<f64> {
+        let work = self.without_waits(between);
         let mean = work.ticks.get() as f64 / work.count.get() as f64;
         // The threads take turns.
         (work.count.get() > 0).then(|| mean * self.threads_per_processor.get())
     }
 
-    /// The work without waits for cache lines, in a loop in which a request takes this many ticks. If the
-    /// threads write to one line in turn, as to neighbouring elements of an array, some of them wait for
-    /// it, and the others do not. Nothing lies between. With more iterations in a chunk, they do not wait.
-    /// A request waits for one cache line, too. So if work is taken for a wait after all, that is no
-    /// more than a request and a half for each such chunk.
-    fn without_waits(&self, request: u64) -> &Span {
+    /// The work without waits for cache lines. If the threads write to one line in turn, as to neighbouring
+    /// elements of an array, some of them wait for it, and the others do not. Nothing lies between. With
+    /// more iterations in a chunk, or without the updates, they do not wait. What stands `between` two
+    /// pieces, a request for a chunk or an update, waits for one cache line, too. So if work is taken for
+    /// a wait after all, that is no more than one and a half times this for each such piece.
+    fn without_waits(&self, between: u64) -> &Span {
         let [all, least] = [&self.all, &self.least].map(|span| span.count.get());
         let longer = self.longer.get();
         let waits = all.saturating_sub(least).saturating_sub(longer);
         let ticks = self.all.ticks.get().saturating_sub(self.least.ticks.get());
         let are_waits = SELDOM * waits.min(least) >= all && 2 * longer <= least;
-        match are_waits && 2 * ticks <= 3 * request.saturating_mul(waits) {
+        match are_waits && 2 * ticks <= 3 * between.saturating_mul(waits) {
             true => &self.least,
             false => &self.all,
         }
@@ -80,7 +85,7 @@ mod tests {
     /// The mean work without waits of some chunks, where a read of the clock takes 10 ticks and a request
     /// 150.
     fn mean(works: &[u64]) -> u64 {
-        let all = ChunkWork::default();
+        let all = TimedWork::default();
         works.iter().for_each(|ticks| all.add(*ticks, 10, 1.0));
         all.mean(150).unwrap() as u64
     }
