@@ -380,6 +380,42 @@ fn turns_cost_no_more_than_the_time_in_ordered_regions() {
     assert_eq!(kinds(30), [CauseKind::NoProcessor, CauseKind::Ordered]);
 }
 
+/// Four threads on two processors. Fewer threads win what is left when the work of one thread is shared
+/// out.
+#[test]
+fn what_one_thread_does_alone_is_shared_by_no_more_threads_than_processors() {
+    let threads: &[&[u32]] = &[&[0], &[0, 0], &[0, 1], &[0, 2], &[0, 3]];
+    let mut profile = run(&[Kind::Parallel, Kind::Single], threads);
+    let members = (1..5).map(|thread| row(thread, &[(Main, 80), (Body, 80)]));
+    let team = [row(0, &[(Seq, 80)])].into_iter().chain(members);
+    let others = (2..5).map(|thread| row(thread, &[(Main, 40), (Ibarr, 40)]));
+    let single = [row(1, &[(Main, 40), (Body, 40)])]
+        .into_iter()
+        .chain(others);
+    profile.nodes = vec![
+        node(None, 0, Body, team.collect()),
+        node(Some(0), 1, Body, single.collect()),
+    ];
+    profile.run.max_threads = 4;
+    profile.run.processors = 2;
+    // In the other 40 s of the region all four threads worked, and had a processor half of the time.
+    profile.run.scheduling = Some(Scheduling {
+        threads: 4,
+        run_ns: 140 * SECOND,
+        ready_ns: 80 * SECOND,
+        most_ready_ns: 20 * SECOND,
+        first_run_ns: 80 * SECOND,
+        first_ready_ns: 20 * SECOND,
+        processors: 2,
+    });
+    // 30 s can be won, 8 of them in the serial part.
+    let crowded = [
+        (CauseKind::Single, Some(1), 20),
+        (CauseKind::Oversubscription, None, 2),
+    ];
+    assert_eq!(found(&profile), crowded);
+}
+
 /// Two threads on one processor.
 #[test]
 fn a_turn_that_lasts_as_long_as_a_thread_keeps_its_processor_is_a_wait_for_one() {

@@ -5,6 +5,7 @@
 //! - Waits that no uneven work explains were waits for threads without a processor.
 
 use super::ledger::Amount;
+use super::waits::times_of;
 use super::{Cause, Causes, Doubt, Facts, Kind, Place, contention, reductions, spinning, tasks};
 use crate::analysis::remedy::EXPLAINS;
 use crate::analysis::words::{count, percent, time};
@@ -164,6 +165,24 @@ fn doubt_short_waits(
         if cause.lost.ns <= explains && !is_explained {
             cause.doubt = cause.doubt.max(Doubt::Short);
         }
+    }
+}
+
+/// With more threads than processors, sharing out what one thread does alone lets no more threads work than
+/// there are processors. Threads that wait for longer than that lack a processor.
+pub(super) fn keep_to_processors(facts: &Facts<'_, '_>, causes: &mut [Cause]) {
+    if !has_too_many_threads(facts) {
+        return;
+    }
+    let at_once = facts.profile.run.at_once(facts.overheads.threads).max(1) as f64;
+    let is_alone = |it: &&mut Cause| matches!(it.kind, Kind::Single | Kind::Master);
+    for cause in causes.iter_mut().filter(is_alone) {
+        let Some(&region) = cause.place.regions.first() else {
+            continue;
+        };
+        let alone: u64 = times_of(facts, region).iter().map(|(_, ns)| ns).sum();
+        let most = alone as f64 * (at_once - 1.0) / at_once;
+        cause.likely = facts.elapsed(most.min(cause.likely.ns as f64));
     }
 }
 

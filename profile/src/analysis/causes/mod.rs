@@ -405,6 +405,7 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
         causes.list.extend(detect(facts, &mut ledger));
     }
     machine::weigh(facts, &mut causes);
+    machine::keep_to_processors(facts, &mut causes.list);
     let most = machine::most_to_win(facts, &causes.list);
     causes.most = facts.elapsed(most as f64);
     no_more_than(most, facts, &mut causes.list);
@@ -486,8 +487,12 @@ fn no_more_than(mut rest_ns: u64, facts: &Facts<'_, '_>, list: &mut [Cause]) {
         }
     }
     sort(list);
-    for cause in list {
+    // Fewer threads win what the program's own causes leave.
+    let mut own_first: Vec<&mut Cause> = list.iter_mut().collect();
+    own_first.sort_by_key(|cause| cause.kind == Kind::Oversubscription);
+    for cause in own_first {
         limit(cause, rest_ns);
         rest_ns -= cause.likely.ns;
     }
+    sort(list);
 }
