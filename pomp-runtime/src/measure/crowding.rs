@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
+use super::cancellation;
 use super::cost::found_once;
 use super::omp;
 
@@ -10,9 +11,12 @@ use super::omp;
 /// thread keeps its processor.
 pub(super) fn threads_per_processor() -> f64 {
     static PROCESSORS: AtomicU64 = AtomicU64::new(0);
+    // LLVM's runtime reads files when it is first asked, so a thread may be cancelled there.
+    let held = cancellation::hold();
     let processors = found_once(&PROCESSORS, || {
         u64::try_from(omp::omp_get_num_procs()).unwrap_or(0)
     });
     let threads = omp::omp_get_team_size(omp::omp_get_level());
+    held.release();
     (f64::from(threads) / processors as f64).max(1.0)
 }
