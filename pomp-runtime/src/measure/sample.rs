@@ -129,8 +129,8 @@ impl Sequence {
         self.usual.set(next.max(RECENT));
     }
 
-    /// The work between two instances took so many ticks, with what empty work takes. So many more or less
-    /// are as good as none.
+    /// The work between two instances took so many ticks, with what empty work takes. Times of equal work
+    /// differ by as much as a `read` of the clock takes.
     pub(super) fn add_work(&self, ticks: u64, read: u64, threads_per_processor: f64) {
         self.threads_per_processor.set(threads_per_processor);
         if self.counts_work_of(ticks) {

@@ -262,7 +262,8 @@ impl Thread {
             sample.add_interval(node, weight - 1, interval);
             let timing = self.cost_of_pair();
             // Other constructs had instances timed meanwhile.
-            let others = self.sampler.timed.get() - sample.timed_until.get();
+            let timed = self.sampler.timed.get();
+            let others = timed.saturating_sub(sample.timed_until.get());
             let without_timing = interval.saturating_sub(timing).saturating_sub(others);
             sample.sequence.add_interval(weight - 1, without_timing);
             sample.note_interval(weight - 1, interval, timing);

@@ -7,6 +7,11 @@
 //! over and the work between them took together. Now and then it times two instances in a row, and so
 //! the work between these. What is left, without what passing over an instance takes, is the time of
 //! the instances.
+//!
+//! A block may hold several such constructs, as a loop with an update for each component of a force. They
+//! are executed *in turn*. Then work lasts from an instance of one of them to the next one of any. What is
+//! left of an interval between two instances of one of them is the time of all, and is divided as timed
+//! instances took it.
 
 use profile::region_kind::RegionKind;
 
@@ -27,6 +32,9 @@ const MOST_IN_TURN: usize = 16;
 /// A construct that is executed less often than this part of another one has no part in the work between
 /// instances of the latter.
 const SELDOM: f64 = 1.0 / 16.0;
+/// Work that takes so many times as long as the interval that it is a part of took that long only since it was
+/// timed.
+const TOO_LONG: f64 = 1.25;
 
 /// An instance of a region that is to be timed begins on this thread. The clock is read as early as
 /// possible.
@@ -164,10 +172,6 @@ fn is_changed_by_timing(node: &Node) -> bool {
         Some(RegionKind::Atomic | RegionKind::Critical | RegionKind::Lock)
     )
 }
-
-/// Work that takes so many times as long as the interval that it is a part of took that long only since it was
-/// timed.
-const TOO_LONG: f64 = 1.25;
 
 /// The other constructs that are executed in turn with that of a node: those of the same block whose
 /// instances take another time if they are timed, and that are passed over.

@@ -489,7 +489,7 @@ fn no_more_than(mut rest_ns: u64, facts: &Facts<'_, '_>, list: &mut [Cause]) {
     sort(list);
     // Fewer threads win what the program's own causes leave.
     let mut own_first: Vec<&mut Cause> = list.iter_mut().collect();
-    own_first.sort_by_key(|cause| cause.kind == Kind::Oversubscription);
+    order::by_key(&mut own_first, |cause| cause.kind == Kind::Oversubscription);
     for cause in own_first {
         limit(cause, rest_ns);
         rest_ns -= cause.likely.ns;
