@@ -1,6 +1,7 @@
 //! The instances of a node that were timed as a sample. The estimate for the others that follows
 //! from them is in `estimate`.
 
+use profile::model::Estimate;
 use profile::region_kind::PseudoRegion;
 
 use super::clock::ticks_of;
@@ -28,7 +29,7 @@ const LONG: u64 = 4;
 
 /// A cache line that comes from another processor takes at least this long, and one that comes from a cache
 /// of this processor takes less.
-const TRANSFER_NS: u64 = 25;
+const LEAST_TRANSFER_NS: u64 = 25;
 
 /// So much work has to be timed before its mean is used.
 const ENOUGH: u64 = 64;
@@ -296,15 +297,19 @@ impl Sample {
         if ticks < shortest {
             self.shortest.set(ticks.saturating_add(1));
         }
-        if ticks.saturating_sub(shortest) >= ticks_of(TRANSFER_NS) {
+        if ticks.saturating_sub(shortest) >= ticks_of(LEAST_TRANSFER_NS) {
             self.waited.add(1);
         }
     }
 
-    /// Whether many instances wait for a cache line.
-    pub(super) fn often_waits(&self) -> bool {
-        const OFTEN: u64 = 4;
-        OFTEN * self.waited.get() > self.timed.get()
+    /// Whether many of the timed instances waited for a cache line.
+    pub(super) fn often_waited(&self) -> bool {
+        let estimate = Estimate {
+            timed: self.timed.get(),
+            waited: self.waited.get(),
+            ..Estimate::default()
+        };
+        estimate.often_waited()
     }
 
     /// How many timed instances took as much longer than the shortest one as a cache line needs to come

@@ -253,7 +253,7 @@ impl Sequence {
             - self.threads_per_processor() * turn.least_work
             - turn.passing;
         let each = self.intervals.each();
-        let ticks = match turn.work > TOO_LONG * each && sample.often_waits() {
+        let ticks = match turn.work > TOO_LONG * each && sample.often_waited() {
             // Work waited for cache lines, too, but only where it was timed.
             true => each * turn.timed / (turn.timed + turn.work),
             false => (whole - pieces * turn.work) / passed.max(1.0) - turn.passing,

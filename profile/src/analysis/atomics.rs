@@ -1,7 +1,7 @@
 //! Atomic updates of many variables, for which threads seldom wait.
 
 use super::tree::{Tree, TreeNode};
-use crate::model::{Profile, Row, Span};
+use crate::model::{Estimate, Profile, Row, Span};
 use crate::region_kind::RegionKind;
 
 /// The time of an update of one of many variables, in nanoseconds, if no other thread needs the
@@ -16,9 +16,6 @@ const WORK_ERROR_NS: u64 = 10;
 /// An update that takes this many nanoseconds waits for other threads. One that no other thread is in the
 /// way of takes less than half of that.
 const CONTENDED_NS: u64 = 25;
-
-/// Updates often wait for a cache line of another processor if one in so many does.
-const OFTEN: u64 = 4;
 
 /// Whether instances of a region may update different variables.
 pub(super) fn has_many_variables(profile: &Profile, region: usize) -> bool {
@@ -46,12 +43,10 @@ pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u6
         often_wait |= updates.iter().any(|other| self::often_wait(other));
         for row in node.rows.iter().filter(|row| row.main.count > 0) {
             own += row.main;
-            let of_thread = |node| row_of(node, row.thread);
-            let others = updates.iter().copied().filter_map(of_thread);
+            let others = updates.iter().filter_map(|other| other.row_of(row.thread));
             others.for_each(|row| of_block += row.main);
-            around_ns += around
-                .and_then(of_thread)
-                .map_or(0, |it| it.span(node.within).ns);
+            let around = around.and_then(|around| around.row_of(row.thread));
+            around_ns += around.map_or(0, |it| it.span(node.within).ns);
         }
     }
     // With more threads than processors, a thread waits for a processor for the rest of the time.
@@ -70,14 +65,10 @@ pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u6
 
 /// Whether many of the updates that were timed waited for a cache line of another processor.
 fn often_wait(updates: &TreeNode<'_>) -> bool {
-    let estimates = || updates.rows.iter().filter_map(Row::estimate);
-    let timed: u64 = estimates().map(|it| it.timed).sum();
-    let waited: u64 = estimates().map(|it| it.waited).sum();
-    OFTEN * waited > timed
-}
-
-/// The row of a thread.
-fn row_of<'n>(node: &'n TreeNode<'_>, thread: usize) -> Option<&'n Row> {
-    let found = node.rows.binary_search_by_key(&thread, |row| row.thread);
-    found.ok().map(|at| &node.rows[at])
+    let mut all = Estimate::default();
+    for estimate in updates.rows.iter().filter_map(Row::estimate) {
+        all.timed += estimate.timed;
+        all.waited += estimate.waited;
+    }
+    all.often_waited()
 }

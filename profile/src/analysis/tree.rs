@@ -98,8 +98,13 @@ impl<'p> TreeNode<'p> {
 
     /// Whether the row of this thread stands for a team.
     pub(crate) fn is_untold_for(&self, thread: usize) -> bool {
-        let row = self.rows.binary_search_by_key(&thread, |row| row.thread);
-        row.is_ok_and(|row| self.is_untold(&self.rows[row]))
+        self.row_of(thread).is_some_and(|row| self.is_untold(row))
+    }
+
+    /// The row of a thread.
+    pub(super) fn row_of(&self, thread: usize) -> Option<&Row> {
+        let found = self.rows.binary_search_by_key(&thread, |row| row.thread);
+        found.ok().map(|at| &self.rows[at])
     }
 
     /// Whether a row stands for a team about which nothing else is known.

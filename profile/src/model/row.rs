@@ -59,6 +59,15 @@ pub struct Estimate {
     pub waited: u64,
 }
 
+impl Estimate {
+    /// Whether more than one in four of the atomic updates that were timed waited for a cache line.
+    #[must_use]
+    pub fn often_waited(&self) -> bool {
+        const OFTEN: u64 = 4;
+        self.waited.saturating_mul(OFTEN) > self.timed
+    }
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
 fn is_zero(number: &u64) -> bool {
     *number == 0

@@ -61,7 +61,7 @@ pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         let taken = ledger.take(|entry| regions.contains(&entry.region));
         causes.extend(cause(facts, ledger, taken, Some(guard)));
     }
-    // No thread waits for one that only reads.
+    // No thread waits for a thread that only reads.
     ledger.take(|entry| reads_atomically(&facts.profile.regions[entry.region]));
     let queue = |entry: &Entry| QUEUES.iter().position(|(kind, ..)| entry.is_of(&[*kind]));
     // All ordered regions of a loop have the same turns, and one change ends all updates in a loop.

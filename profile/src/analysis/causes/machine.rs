@@ -168,9 +168,9 @@ fn doubt_short_waits(
     }
 }
 
-/// With more threads than processors, sharing out what one thread does alone lets no more threads work than
-/// there are processors. Threads that wait for longer than that lack a processor.
-pub(super) fn keep_to_processors(facts: &Facts<'_, '_>, causes: &mut [Cause]) {
+/// Limits what sharing out the work of one thread wins, if there are more threads than processors: no more
+/// threads than processors can do a part of it at once. A longer wait is for a processor.
+pub(super) fn limit_to_processors(facts: &Facts<'_, '_>, causes: &mut [Cause]) {
     if !has_too_many_threads(facts) {
         return;
     }

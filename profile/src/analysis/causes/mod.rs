@@ -405,7 +405,7 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
         causes.list.extend(detect(facts, &mut ledger));
     }
     machine::weigh(facts, &mut causes);
-    machine::keep_to_processors(facts, &mut causes.list);
+    machine::limit_to_processors(facts, &mut causes.list);
     let most = machine::most_to_win(facts, &causes.list);
     causes.most = facts.elapsed(most as f64);
     no_more_than(most, facts, &mut causes.list);
