@@ -63,6 +63,10 @@ pub const TOO_LITTLE_WORK: &str = "Threads came late to it. Either it is too sho
                                    use fewer threads. Or they had no processor: use no more \
                                    threads than processors, with nothing else on them.";
 
+/// The same where threads had processors.
+pub const TOO_SHORT_FOR_TEAM: &str = "Threads came late to it: it is too short to pay for its team. Make it \
+                                      longer, merge it with its neighbours, or use fewer threads.";
+
 /// What the advice for a loop depends on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoopFacts<'a> {

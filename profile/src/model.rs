@@ -68,6 +68,14 @@ impl Profile {
         initial.count() <= self.ranks.len().max(1)
     }
 
+    /// The region that creates the tasks that this one executes, if it executes tasks.
+    pub(crate) fn creation_of(&self, execution: usize) -> Option<usize> {
+        let execution = self.regions.get(execution)?;
+        let creates = |region: &Region| region.creates(execution);
+        let executes = execution.kind.is_task_execution();
+        self.regions.iter().position(creates).filter(|_| executes)
+    }
+
     /// Whether there are so many rows that several threads should work on them.
     #[must_use]
     pub fn is_large(&self) -> bool {
@@ -186,6 +194,12 @@ impl Run {
             0 => threads,
             processors => threads.min(processors.into()),
         }
+    }
+
+    /// Whether so many threads are more than the process has processors.
+    #[must_use]
+    pub fn is_crowded_by(&self, threads: u64) -> bool {
+        self.at_once(threads) < threads
     }
 
     /// The cost of measuring the times in a row of a construct of this kind, in picoseconds.
@@ -370,6 +384,12 @@ impl Region {
     pub(crate) fn is_of_construct(&self, other: &Self) -> bool {
         let place = |region: &Self| (region.begin, region.column);
         place(self) == place(other) && self.file == other.file && self.code == other.code
+    }
+
+    /// Whether it creates the tasks that an execution region executes.
+    pub(crate) fn creates(&self, execution: &Self) -> bool {
+        (self.kind.is_task_creation() || self.kind == RegionKind::Taskloop)
+            && execution.is_of_construct(self)
     }
 }
 

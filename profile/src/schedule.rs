@@ -32,10 +32,16 @@ impl<'a> Schedule<'a> {
         self.is("dynamic") || self.is("guided")
     }
 
+    /// The number of iterations that a free thread gets each time. None if the source does not tell.
+    pub(crate) fn iterations_at_once(&self) -> Option<u64> {
+        let chunk = self.is("dynamic").then(|| self.chunk.unwrap_or("1"))?;
+        chunk.parse().ok().filter(|number| *number > 0)
+    }
+
     /// Whether it lets threads fetch single iterations (OpenMP 5.2, 11.5.3: without a chunk size
     /// `dynamic` has 1).
     pub(crate) fn hands_out_one(&self) -> bool {
-        self.is("dynamic") && self.chunk.unwrap_or("1") == "1"
+        self.iterations_at_once() == Some(1)
     }
 }
 

@@ -268,6 +268,24 @@ fn a_thread_with_all_the_work_explains_a_wait_that_is_a_little_longer() {
 }
 
 #[test]
+fn threads_that_had_processors_were_late_for_another_reason() {
+    let remedy = |scheduling| {
+        let mut profile = team(&[Kind::Loop], vec![loop_of(1, [[20, 0], [0, 80]])]);
+        profile.run.scheduling = scheduling;
+        causes(&profile).remove(0).remedy
+    };
+    let had_processors = Scheduling {
+        threads: 2,
+        run_ns: 200 * SECOND,
+        ready_ns: SECOND,
+        processors: 2,
+        ..Scheduling::default()
+    };
+    assert!(remedy(Some(had_processors)).contains("too short to pay for its team. Make"));
+    assert!(remedy(None).contains("Or they had no processor"));
+}
+
+#[test]
 fn a_short_loop_waits_for_the_uneven_one_without_a_barrier_before_it() {
     let before = [1, 2].into_iter().zip([60, 20]);
     let before = before.map(|(thread, ns)| row(thread, &[(Main, ns), (Body, ns)]));
@@ -403,8 +421,8 @@ fn a_taskloop_whose_thread_keeps_all_tasks_has_too_many() {
         profile
     };
     let many = found(&kept(1_000_000, false));
-    // The others wait for 40 s, and the loop takes 2 s beside its tasks.
-    assert_eq!(many, [(CauseKind::SmallTasks, Some(2), 21)]);
+    // The other thread waits for 40 s.
+    assert_eq!(many, [(CauseKind::SmallTasks, Some(2), 20)]);
     let cause = causes(&kept(1_000_000, false)).remove(0);
     assert!(
         cause.what.contains("executed all of 1000000 tasks itself"),
@@ -412,6 +430,10 @@ fn a_taskloop_whose_thread_keeps_all_tasks_has_too_many() {
         cause.what
     );
     assert!(cause.remedy.contains("grainsize"));
+    // The measurement of the tasks took half of the loop's time.
+    let mut slow = kept(1_000_000, false);
+    slow.run.pair_cost_ps = 20_000_000;
+    assert_eq!(found(&slow), [(CauseKind::SmallTasks, Some(2), 10)]);
     let small = |profile: &Profile| {
         let mut all = found(profile).into_iter();
         all.any(|(kind, ..)| kind == CauseKind::SmallTasks)
@@ -429,7 +451,7 @@ fn a_taskloop_that_makes_fewer_tasks_than_there_are_threads_has_too_few() {
         profile
     };
     let few = with(1, "omp taskloop grainsize(1000)");
-    assert_eq!(found(&few), [(CauseKind::TooFewTasks, Some(2), 21)]);
+    assert_eq!(found(&few), [(CauseKind::TooFewTasks, Some(2), 20)]);
     let cause = causes(&few).remove(0);
     assert!(cause.what.contains("made only 1 task,"), "{}", cause.what);
     assert!(cause.remedy.contains("smaller grainsize"));

@@ -81,3 +81,55 @@ fn short_or_few_requests_are_no_cause() {
         assert!(!kinds.contains(&CauseKind::SmallChunks), "{kinds:?}");
     }
 }
+
+#[test]
+fn chunks_are_larger_but_still_several_for_each_thread() {
+    let remedy_in = |executions: u64, schedule: &str, requests: u64, setting: &str| {
+        let mut profile = asking(requests, 60);
+        for row in &mut profile.nodes[1].rows {
+            row.main.count = executions;
+        }
+        profile.regions[1].schedule = Some(schedule.to_owned());
+        let setting = ("OMP_SCHEDULE".to_owned(), setting.to_owned());
+        profile.run.settings = [setting].into();
+        let causes = Report::new(&profile).causes.list;
+        let mut causes = causes.into_iter();
+        let cause = causes.find(|it| it.kind == CauseKind::SmallChunks);
+        cause.unwrap().remedy
+    };
+    let remedy =
+        |schedule: &str, requests, setting: &str| remedy_in(1, schedule, requests, setting);
+    // Requests take three times as long as work.
+    let many = remedy("dynamic", 1_000_000_000, "");
+    assert!(
+        many.contains("schedule(dynamic,1000), or use schedule(static)"),
+        "{many}"
+    );
+    // Each of two threads gets ten chunks of 5000 iterations.
+    let few = remedy("dynamic", 2500, "");
+    assert!(few.contains("schedule(dynamic,200)"), "{few}");
+    let larger = remedy("Dynamic, 100", 1_000_000, "");
+    assert!(larger.contains("schedule(Dynamic,100000)"), "{larger}");
+    let unknown = remedy("dynamic, n", 1_000_000, "");
+    assert!(
+        unknown.contains("at once, or use schedule(static)"),
+        "{unknown}"
+    );
+    let outside = remedy("runtime", 1_000_000, "dynamic");
+    assert!(
+        outside.contains("as with OMP_SCHEDULE=dynamic,1000"),
+        "{outside}"
+    );
+    let none = remedy_in(100, "dynamic,1000", 600, "");
+    assert!(
+        none.contains("too few for larger chunks: use schedule(static)"),
+        "{none}"
+    );
+}
+
+#[test]
+fn a_loop_whose_requests_are_known_needs_no_note() {
+    let notes = |count| Report::new(&asking(count, 0)).causes.notes;
+    assert_eq!(notes(0).len(), 1);
+    assert_eq!(notes(100), Vec::<String>::new());
+}

@@ -48,6 +48,25 @@ fn small_teams_within_others_are_too_many_threads() {
     let crowded = Some((CauseKind::Oversubscription, Some(1)));
     assert_eq!(first(&nested(1)), crowded);
     assert_eq!(first(&nested(2)), Some((CauseKind::SmallRegions, Some(1))));
+    // A variable allows regions to nest, or the program itself does.
+    let remedy = |name: &str, value: &str| {
+        let mut profile = nested(1);
+        profile.run.settings = [(name.to_owned(), value.to_owned())].into();
+        causes(&profile).remove(0).remedy
+    };
+    for (name, value) in [
+        ("OMP_MAX_ACTIVE_LEVELS", "2"),
+        ("OMP_NESTED", "TRUE"),
+        ("OMP_NUM_THREADS", "2,4"),
+        ("OMP_PROC_BIND", "spread,close"),
+    ] {
+        let remedy = remedy(name, value);
+        assert!(remedy.contains("set OMP_MAX_ACTIVE_LEVELS=1"), "{name}");
+    }
+    for (name, value) in [("OMP_MAX_ACTIVE_LEVELS", "1"), ("OMP_NUM_THREADS", "4")] {
+        let remedy = remedy(name, value);
+        assert!(remedy.contains("omp_set_max_active_levels(1)"), "{name}");
+    }
     // The kernel's figures about these threads lead to the same cause.
     let without_processor = busy(nested(1), 40, 1);
     assert_eq!(first(&without_processor), crowded);

@@ -2,7 +2,7 @@
 
 use super::tree::{Tree, TreeNode};
 use crate::columns::{Quantity, occupied};
-use crate::model::{Profile, Region};
+use crate::model::Profile;
 use crate::order;
 use crate::overheads;
 use crate::region_kind::RegionKind;
@@ -103,8 +103,8 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
     let own = times(profile, tree);
     let mut grains: Vec<Grain> = executions
         .filter(|(execution, _)| own[*execution].0 > 0)
-        .filter_map(|(execution, region)| {
-            let creation = profile.regions.iter().position(|r| creates(r, region))?;
+        .filter_map(|(execution, _)| {
+            let creation = profile.creation_of(execution)?;
             let (tasks, work_ns) = own[execution];
             // In a taskloop, the thread also waits for the tasks, but no longer than they work.
             let waited_at_most = match profile.regions[creation].kind {
@@ -209,10 +209,4 @@ fn times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
         *ns = ns.saturating_sub(measuring);
     }
     times
-}
-
-/// Whether a region creates the tasks that an execution region executes.
-fn creates(region: &Region, execution: &Region) -> bool {
-    (region.kind.is_task_creation() || region.kind == RegionKind::Taskloop)
-        && execution.is_of_construct(region)
 }

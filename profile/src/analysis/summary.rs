@@ -225,7 +225,7 @@ impl Facts<'_> {
 
     /// Whether there were more threads than processors.
     fn is_crowded(&self) -> bool {
-        self.profile.run.at_once(self.overheads.threads) < self.overheads.threads
+        self.profile.run.is_crowded_by(self.overheads.threads)
     }
 
     /// The effect of more threads than processors on the times, if it may matter.
@@ -316,9 +316,10 @@ impl Facts<'_> {
             .into_iter()
             .map(|(category, ns)| format!("{} {}", category.in_words(), time(ns)))
             .collect();
-        let verdict = match (sum.overhead.percent < NEGLIGIBLE, self.all_is_told()) {
+        let is_small = sum.overhead.percent < NEGLIGIBLE && self.causes.list.is_empty();
+        let verdict = match (is_small, self.all_is_told()) {
             (true, true) => "Overhead is negligible: t",
-            (_, true) => "T",
+            (false, true) => "T",
             (_, false) => "As far as it was measured, t",
         };
         let of = format!("{} of their time", percent(sum.overhead.percent));
@@ -344,10 +345,17 @@ impl Facts<'_> {
     fn measuring(&self) -> Option<String> {
         let dilation = self.dilation?;
         let most = dilation.culprit()?;
-        let label = &self.labels[most.region];
-        let cheaper = most.cheaper(label.kind).map(|words| format!(" {words}"));
+        let creation = self.profile.creation_of(most.region);
+        let label = &self.labels[creation.unwrap_or(most.region)];
+        let executed = match creation {
+            Some(_) => "execution of the ",
+            None => "",
+        };
+        let kind = self.labels[most.region].kind;
+        let cheaper = most.cheaper(kind).map(|words| format!(" {words}"));
         Some(format!(
-            "{} ({}), {} of it the {}{}, measured {}: times there and around it are too long.{}",
+            "{} ({}), {} of it the {executed}{}{}, measured {}: times there and around it are too \
+             long.{}",
             self.dilated()?,
             time(dilation.cost.ns),
             portion(2 * most.pairs >= dilation.pairs),

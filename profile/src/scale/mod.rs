@@ -447,9 +447,9 @@ fn notes(reports: &[Report<'_>], widths: &[Width], judged: usize) -> Vec<String>
         ));
     }
     let lacked = reports.iter().filter(|report| {
-        let processors = u64::from(report.profile.run.processors);
-        let is_crowded = processors > 0 && report.overheads.threads > processors;
-        !is_crowded && OnProcessors::of(report).missing_percent() >= BUSY
+        let run = &report.profile.run;
+        !run.is_crowded_by(report.overheads.threads)
+            && OnProcessors::of(report).missing_percent() >= BUSY
     });
     match lacked.count() {
         0 => {}

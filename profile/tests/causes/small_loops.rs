@@ -83,4 +83,16 @@ fn small_worksharing_constructs_are_one_cause() {
             .iter()
             .all(|it| it.0 == CauseKind::LateThreads)
     );
+    // Threads that sleep as soon as they wait take longer to wake up, but no milliseconds.
+    let passive = |count| {
+        let mut profile = two(count, [20, 20]);
+        let policy = ("OMP_WAIT_POLICY".to_owned(), "passive".to_owned());
+        profile.run.settings = [policy].into();
+        causes(&profile).remove(0)
+    };
+    let woken = passive(400_000);
+    assert_eq!(woken.kind, CauseKind::SmallLoops);
+    let is_named = woken.remedy.starts_with("OMP_WAIT_POLICY=passive has");
+    assert!(is_named, "{}", woken.remedy);
+    assert_eq!(passive(1_000).kind, CauseKind::LateThreads);
 }

@@ -16,6 +16,12 @@ const MANY: u64 = 1000;
 /// The requests are a cause if they take at least this part of the loop's time.
 const PART: f64 = 0.1;
 
+/// Requests take little of a loop's time if they take at most this part of it.
+const LITTLE: f64 = 0.01;
+
+/// Chunks even out the work if there are at least so many for each thread.
+const SEVERAL: u64 = 10;
+
 /// Such a construct is only named in a note if it lasts for at least this percentage of the
 /// run.
 const MUCH: f64 = 25.0;
@@ -48,26 +54,92 @@ fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> 
     let mut cause = facts.cause_of(Kind::SmallChunks, facts.at("in", region), amount);
     cause.is_estimated = true;
     let evidence = [("requests", requests.count), ("request_each_ns", each_ns)];
-    let schedule = facts.profile.regions[region].schedule.as_deref();
-    let remedy = match Schedule::of(schedule.unwrap_or_default()).is("runtime") {
-        true => {
-            "OMP_SCHEDULE chooses how its iterations are handed out: hand out more at once, as with \
-             OMP_SCHEDULE=dynamic,1000, or use OMP_SCHEDULE=static where all take the same time."
+    let remedy = remedy(facts, region, requests, part);
+    Some(cause.showing(&evidence).saying(what, remedy))
+}
+
+/// What to do about a loop whose requests take this part of its time.
+fn remedy(facts: &Facts<'_, '_>, region: usize, requests: Span, part: f64) -> String {
+    let clause = facts.profile.regions[region].schedule.as_deref();
+    let clause = Schedule::of(clause.unwrap_or_default());
+    let variable = facts.profile.run.settings.get("OMP_SCHEDULE");
+    let (chosen, in_force) = match clause.is("runtime") {
+        true => (
+            "OMP_SCHEDULE chooses how its iterations are handed out. ",
+            Schedule::of(variable.map_or("", String::as_str)),
+        ),
+        false => ("", clause),
+    };
+    let named = |schedule: &str| match clause.is("runtime") {
+        true => format!("OMP_SCHEDULE={schedule}"),
+        false => format!("schedule({schedule})"),
+    };
+    let fixed = named("static");
+    let larger = match larger_chunk(facts, region, in_force, requests, part) {
+        Chunk::Of(iterations) => {
+            let larger = named(&format!("{},{iterations}", in_force.kind));
+            format!(", as with {larger}")
         }
-        false => {
-            "Hand out more iterations at once, as with schedule(dynamic,1000), or use \
-             schedule(static) where all take the same time."
+        Chunk::Larger => String::new(),
+        Chunk::None => {
+            return format!(
+                "{chosen}It has too few for larger chunks: use {fixed}, or share out a loop around it."
+            );
         }
     };
-    Some(cause.showing(&evidence).saying(what, remedy))
+    format!(
+        "{chosen}Hand out more iterations at once{larger}, or use {fixed} where all take the same time."
+    )
+}
+
+/// How many iterations to hand out at once.
+enum Chunk {
+    Of(u64),
+    /// More than now. The present number is not known.
+    Larger,
+    /// No number is large enough to make requests few, and small enough to even out the work.
+    None,
+}
+
+/// The chunks with which requests take little of the loop's time, while there are still several for
+/// each thread.
+fn larger_chunk(
+    facts: &Facts<'_, '_>,
+    region: usize,
+    schedule: Schedule<'_>,
+    requests: Span,
+    part: f64,
+) -> Chunk {
+    let Some(now) = schedule.iterations_at_once() else {
+        return Chunk::Larger;
+    };
+    let Some(executions) = facts.most_executions(region) else {
+        return Chunk::Larger;
+    };
+    let wanted = now as f64 * (part / (1.0 - part).max(LITTLE)) / LITTLE;
+    let wanted = 10_u64.pow((wanted.log10().ceil().max(1.0) as u32).min(6));
+    let iterations = requests.count / executions.max(1) * now;
+    let most = iterations / (SEVERAL * facts.overheads.threads.max(1));
+    match wanted.min(most) {
+        chunk if chunk >= 2 * now => Chunk::Of(first_digit(chunk)),
+        _ => Chunk::None,
+    }
+}
+
+/// The number with all digits but the first one set to 0: 200 of 278.
+fn first_digit(number: u64) -> u64 {
+    let unit = 10_u64.pow(number.max(1).ilog10());
+    number / unit * unit
 }
 
 /// One sentence for each such construct that lasted for much of the run and is not the place of
 /// any cause.
 pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let elapsed = facts.elapsed_by_region();
+    let requests = facts.sums(Row::chunk_requests);
+    let is_known = |region: usize| requests[region].count > 0 || explains(causes, region);
     let much = (0..elapsed.len())
-        .filter(|&region| facts.share(elapsed[region]) >= MUCH && !explains(causes, region));
+        .filter(|&region| facts.share(elapsed[region]) >= MUCH && !is_known(region));
     let note = |region: usize| {
         let (does, more) = what(&facts.profile.regions[region])?;
         Some(format!(

@@ -3,7 +3,6 @@
 use super::Facts;
 use crate::analysis::remedy::EXPLAINS;
 use crate::analysis::words::time;
-use crate::model::Region;
 use crate::region_kind::RegionKind;
 
 /// An execution of a task is much longer than the others if it takes this many times the mean.
@@ -62,11 +61,7 @@ pub(super) fn longest(facts: &Facts<'_, '_>, region: usize, waited: u64) -> Opti
     let is_much_longer = longest.max_ns >= mean_ns.saturating_mul(MUCH_LONGER);
     let waited_for_it = longest.max_ns.saturating_mul(others);
     let explains = waited_for_it as f64 >= EXPLAINS * waited as f64;
-    let is_creation = |it: &Region| {
-        let executed = &regions[longest.region];
-        it.kind.is_task_creation() && (&it.file, it.begin) == (&executed.file, executed.begin)
-    };
-    let creation = regions.iter().position(is_creation);
+    let creation = facts.profile.creation_of(longest.region);
     (is_much_longer && explains).then_some(Longest {
         region: creation.unwrap_or(longest.region),
         ns: longest.max_ns,

@@ -5,6 +5,7 @@
 //! - Waits that no uneven work explains were waits for threads without a processor.
 
 use super::ledger::Amount;
+use super::settings::{fewer_threads, shared, waits_actively};
 use super::waits::times_of;
 use super::{Cause, Causes, Doubt, Facts, Kind, Place, contention, reductions, spinning, tasks};
 use crate::analysis::remedy::EXPLAINS;
@@ -39,17 +40,6 @@ const HARDLY_RAN: f64 = 0.25;
 
 /// About how long Linux lets a thread run while others wait for its processor, in nanoseconds.
 const TURN_NS: f64 = 4e6;
-
-/// The advice for inner teams with too many threads.
-pub(super) const NESTED: &str = "Parallel regions nest: set OMP_MAX_ACTIVE_LEVELS=1, or \
-                                 num_threads so that all levels together have no more threads \
-                                 than processors.";
-
-/// Whether the run had more threads at once than the process has processors.
-pub(super) fn has_too_many_threads(facts: &Facts<'_, '_>) -> bool {
-    let threads = facts.overheads.threads;
-    facts.profile.run.at_once(threads) < threads
-}
 
 /// Whether a cause is a machine so busy that nothing else is to be said first.
 pub(super) fn was_busy(cause: &Cause) -> bool {
@@ -104,8 +94,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let ran = (1.0 - without) * facts.overheads.threads as f64;
     let hardly_ran = ran < HARDLY_RAN * f64::from(facts.profile.run.processors);
     let is_nothing_evident = !list.iter().any(Cause::is_worth_a_line);
-    let block_each_other =
-        is_busy && has_too_many_threads(facts) && hardly_ran && is_nothing_evident;
+    let block_each_other = is_busy && facts.is_crowded() && hardly_ran && is_nothing_evident;
     causes.list = list;
     amount.lost = scheduling.ready_ns;
     let processors = processors(facts, kind, &scheduling);
@@ -157,21 +146,31 @@ fn doubt_short_waits(
     scheduling: &Scheduling,
     causes: &mut [Cause],
 ) {
-    let others = facts.overheads.threads.saturating_sub(1);
-    let explains = scheduling.ready_ns.saturating_mul(others);
     for cause in causes.iter_mut().filter(|cause| cause.is_wait) {
         let is_explained =
             kind == Kind::Oversubscription && differs(facts, cause, kind, scheduling);
-        if cause.lost.ns <= explains && !is_explained {
+        if cause.lost.ns <= explained_ns(facts, scheduling) && !is_explained {
             cause.doubt = cause.doubt.max(Doubt::Short);
         }
     }
 }
 
+/// How long threads may have waited for threads without a processor, in nanoseconds.
+fn explained_ns(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u64 {
+    let others = facts.overheads.threads.saturating_sub(1);
+    scheduling.ready_ns.saturating_mul(others)
+}
+
+/// Whether a wait of so many nanoseconds may have been for threads without a processor, as far as is known.
+pub(super) fn may_explain(facts: &Facts<'_, '_>, waited_ns: u64) -> bool {
+    let scheduling = scheduling(facts);
+    scheduling.is_none_or(|scheduling| waited_ns <= explained_ns(facts, &scheduling))
+}
+
 /// Limits what sharing out the work of one thread wins, if there are more threads than processors: no more
 /// threads than processors can do a part of it at once. A longer wait is for a processor.
 pub(super) fn limit_to_processors(facts: &Facts<'_, '_>, causes: &mut [Cause]) {
-    if !has_too_many_threads(facts) {
+    if !facts.is_crowded() {
         return;
     }
     let at_once = facts.profile.run.at_once(facts.overheads.threads).max(1) as f64;
@@ -197,7 +196,7 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let Some(scheduling) = scheduling(facts) else {
         return duration;
     };
-    if !has_too_many_threads(facts) || kind(facts, &scheduling) == Kind::Affinity {
+    if !facts.is_crowded() || kind(facts, &scheduling) == Kind::Affinity {
         return duration;
     }
     let lost_in = |is_it: &dyn Fn(&Cause) -> bool| -> f64 {
@@ -251,32 +250,6 @@ fn spun(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u64 {
     let computing = useful(facts) + facts.overheads.serial.ns as f64;
     let ran = 1.0 - part(scheduling.ready_ns, scheduling.run_ns);
     ((awake - computing).max(0.0) * ran) as u64
-}
-
-/// Whether the user has chosen that threads spin while they wait.
-fn waits_actively(facts: &Facts<'_, '_>) -> bool {
-    let policy = facts.profile.run.settings.get("OMP_WAIT_POLICY");
-    policy.is_some_and(|policy| policy.trim().eq_ignore_ascii_case("active"))
-}
-
-/// The user's setting by which threads sleep as soon as they wait. None if there is none, or if there
-/// are too many threads: then it is right.
-pub(super) fn sleeps_at_once(facts: &Facts<'_, '_>) -> Option<String> {
-    const SETTINGS: [(&str, &str); 3] = [
-        ("OMP_WAIT_POLICY", "passive"),
-        ("GOMP_SPINCOUNT", "0"),
-        ("KMP_BLOCKTIME", "0"),
-    ];
-    let settings = &facts.profile.run.settings;
-    let is_set = |(name, value): &(&str, &str)| {
-        settings
-            .get(*name)
-            .is_some_and(|set| set.trim().eq_ignore_ascii_case(value))
-    };
-    let found = SETTINGS.into_iter().find(is_set);
-    found
-        .filter(|_| !has_too_many_threads(facts))
-        .map(|(name, value)| format!("{name}={value}"))
 }
 
 /// The part of a thread's ready and running time in which it did not run.
@@ -547,36 +520,5 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
              of times below with care."
                 .to_owned(),
         ),
-    }
-}
-
-/// That so many threads shared the processors of the process.
-pub(super) fn shared(facts: &Facts<'_, '_>, threads: u64) -> String {
-    let processors = count(u64::from(facts.profile.run.processors), "processor");
-    format!("{} shared {processors}", count(threads, "thread"))
-}
-
-/// Advice to run no more threads than there are processors.
-pub(super) fn fewer_threads(facts: &Facts<'_, '_>) -> String {
-    let settings = &facts.profile.run.settings;
-    let asked = settings.get("OMP_NUM_THREADS");
-    let number: Option<u64> = asked.and_then(|list| list.split(',').next()?.trim().parse().ok());
-    let fewer = match number {
-        _ if facts.efficiency.levels.len() > 1 => NESTED.to_owned(),
-        Some(number) if number < facts.overheads.threads => format!(
-            "Use no more threads than processors: OMP_NUM_THREADS is {number}, but the program \
-             asks for more with num_threads or omp_set_num_threads."
-        ),
-        Some(_) => "Use no more threads than processors: lower OMP_NUM_THREADS.".to_owned(),
-        None => {
-            "Use no more threads than processors: set OMP_NUM_THREADS or num_threads.".to_owned()
-        }
-    };
-    match waits_actively(facts) {
-        true => format!(
-            "{fewer} If it must have more, set OMP_WAIT_POLICY=passive: threads that wait keep \
-             processors from those that have work."
-        ),
-        false => fewer,
     }
 }

@@ -20,6 +20,7 @@ mod pairs;
 mod queued;
 mod reductions;
 mod serial;
+mod settings;
 mod shape;
 mod small;
 mod small_loops;
@@ -154,6 +155,11 @@ pub(crate) struct Facts<'a, 'p> {
 }
 
 impl Facts<'_, '_> {
+    /// Whether the run had more threads at once than the process has processors.
+    fn is_crowded(&self) -> bool {
+        self.profile.run.is_crowded_by(self.overheads.threads)
+    }
+
     fn table(&self, region: usize) -> Option<&Table> {
         self.flat.iter().find(|table| table.region == region)
     }
@@ -186,6 +192,13 @@ impl Facts<'_, '_> {
         sums
     }
 
+    /// How often the thread that executed a region most often did so.
+    fn most_executions(&self, region: usize) -> Option<u64> {
+        let table = self.table(region)?;
+        let counts = table.column(Quantity::ExecCount)?;
+        table.rows().map(|(_, cells)| cells[counts]).max()
+    }
+
     /// Whether the work of a worksharing construct is known. Measured from outside, the begin of a loop
     /// may be seen once for all its executions. Then nothing is known of the others but their barriers.
     fn knows_work_of(&self, region: usize) -> bool {
@@ -203,11 +216,15 @@ impl Facts<'_, '_> {
     }
 
     /// Which part of a region's thread time so many nanoseconds are, and what it wins without them, if
-    /// it lasted for this `elapsed` time.
+    /// it lasted for this `elapsed` time. With more threads than processors, another thread computes while one
+    /// waits: then it is the part of the time in which threads do not wait.
     fn part_of_region(&self, region: usize, ns: u64, elapsed: f64) -> Option<(f64, Amount)> {
         let table = self.table(region)?;
-        let all = table.sum[table.column(Quantity::ExecTime)?].max(1);
-        let part = (ns as f64 / all as f64).min(1.0);
+        let sum = |quantity| Some(table.sum[table.column(quantity)?]);
+        let all = sum(Quantity::ExecTime)?.max(1);
+        let waited = sum(Quantity::BarrierTime).filter(|_| self.is_crowded());
+        let busy = all.saturating_sub(waited.unwrap_or(0)).max(1);
+        let part = (ns as f64 / busy as f64).min(1.0);
         let amount = Amount {
             lost: ns.min(all),
             likely: elapsed * part,

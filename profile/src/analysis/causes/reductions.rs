@@ -62,7 +62,7 @@ fn cause(
         time(each_ns),
     );
     let remedy = "Reduce over fewer or smaller variables, combine less often, as with one loop or \
-                  region around this one, or update shared elements by atomic.";
+                  region around this one, or let each thread own some of the elements.";
     let mut cause = facts.cause_of(Kind::Reduction, facts.at("in", region), amount);
     // The time to make the copies is not measured.
     cause.is_estimated = true;

@@ -5,7 +5,7 @@
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
-use super::{Cause, Facts, Kind, machine};
+use super::{Cause, Facts, Kind, settings};
 use crate::analysis::words::{count, time};
 use crate::overheads::Category;
 
@@ -27,9 +27,6 @@ const WORTH_A_TEAM: f64 = 10_000.0;
 /// The part of a team's cost that is won if different regions are joined: a barrier between
 /// them stays (measured with libgomp: 50 % of the elapsed time, with fast and with slow caches).
 const JOINED: f64 = 0.5;
-
-/// A team that costs at least this much, in nanoseconds, has threads that slept before it.
-const SLEEPS_NS: u64 = 5_000;
 
 /// The elapsed time of a region that an `if` clause keeps serial, in nanoseconds. The runtime
 /// still makes a team of one thread (measured: libgomp 350, libomp 400).
@@ -123,11 +120,11 @@ pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> 
         let taken = ledger.take(|entry| is_its(entry) && team_cost(facts, entry) > 0.0);
         small.push((region, taken));
     }
-    let too_many = machine::has_too_many_threads(facts);
+    let is_crowded = facts.is_crowded();
     let processors = u64::from(facts.profile.run.processors);
     let (crowded, small): (Vec<_>, Vec<_>) = small
         .into_iter()
-        .partition(|(region, _)| too_many && region.is_crowded(processors));
+        .partition(|(region, _)| is_crowded && region.is_crowded(processors));
     let crowded = cause(facts, Kind::Oversubscription, crowded);
     let small = cause(facts, Kind::SmallRegions, small);
     crowded.into_iter().chain(small).collect()
@@ -230,7 +227,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     let regions = small.iter().map(|(region, _)| region.region).collect();
     let place = facts.in_all(regions, "small regions");
     let shared = match are_teams_too_large {
-        true => machine::shared(facts, first.members) + ": ",
+        true => settings::shared(facts, first.members) + ": ",
         false => String::new(),
     };
     let what = format!(
@@ -240,7 +237,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         time(each(paid)),
     );
     let remedy = match are_teams_too_large {
-        true => machine::fewer_threads(facts),
+        true => settings::fewer_threads(facts),
         false => remedy(facts, kind, [each(useful), each(paid), breaks_even]),
     };
     let mut cause = facts.cause_of(kind, place, amount);
@@ -258,15 +255,9 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
 /// a team from so much work on, all in nanoseconds.
 fn remedy(facts: &Facts<'_, '_>, kind: Kind, [work, paid, breaks_even]: [u64; 3]) -> String {
     if kind == Kind::Oversubscription {
-        return machine::NESTED.to_owned();
+        return settings::not_nested(facts);
     }
-    let sleeps = machine::sleeps_at_once(facts).filter(|_| paid >= SLEEPS_NS);
-    let wakes = sleeps.map_or(String::new(), |setting| {
-        format!(
-            "{setting} has threads sleep as soon as they wait, and waking them takes long: try \
-             without it. "
-        )
-    });
+    let wakes = settings::wakes(facts, paid);
     let serial = if 2 * work <= breaks_even {
         format!(
             ", or keep it serial with an if clause where it has less than about {} of work",

@@ -4,7 +4,7 @@
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
 use super::small::{COSTS, OF_TEAM, SMALL, without_overhead};
-use super::{Cause, Facts, Kind};
+use super::{Cause, Facts, Kind, settings};
 use crate::analysis::words::{count, time};
 use crate::columns::Quantity;
 use crate::overheads::Category;
@@ -15,6 +15,8 @@ const REPEATED: u64 = 100;
 /// A wait of at most this time, per thread and execution, may be the cost of the barrier
 /// itself, in nanoseconds. A thread without a processor is late by milliseconds.
 const BARRIER: f64 = 20_000.0;
+/// The same where threads sleep as soon as they wait, and must be woken.
+const WAKING_BARRIER: f64 = 200_000.0;
 /// A wait of at most this time that no uneven work explains is the cost of the barrier itself, in
 /// nanoseconds: no thread is late by so little.
 const SHORT_WAIT: f64 = 2_000.0;
@@ -84,14 +86,18 @@ fn construct(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Construct> {
     let construct = Construct {
         entry: entry.clone(),
         part,
-        times: table.rows().map(|(_, cells)| cells[counts]).max()?,
+        times: facts.most_executions(entry.region)?,
         executions: table.sum[counts].max(1),
         work: rows.iter().map(|row| row.1).sum(),
     };
     let each = |ns: u64| ns as f64 / construct.executions as f64;
+    let barrier = match settings::sleeps_at_once(facts) {
+        Some(_) => WAKING_BARRIER,
+        None => BARRIER,
+    };
     let is_small = construct.times >= REPEATED
         && each(construct.work) <= SMALL
-        && each(entry.amount.lost) <= BARRIER;
+        && each(entry.amount.lost) <= barrier;
     is_small.then_some(construct)
 }
 
@@ -128,10 +134,12 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
         ("work_each_ns", each(first.work)),
         ("wait_each_ns", each(first.entry.amount.lost)),
     ];
-    let remedy = match first.entry.is_of(&[RegionKind::Workshare]) {
-        true => format!("{REMEDY} {STATEMENTS}"),
-        false => REMEDY.to_owned(),
+    let statements = match first.entry.is_of(&[RegionKind::Workshare]) {
+        true => STATEMENTS,
+        false => "",
     };
+    let wakes = settings::wakes(facts, each(first.entry.amount.lost));
+    let remedy = format!("{wakes}{REMEDY}{statements}");
     Some(cause.showing(&evidence).saying(what, remedy))
 }
 
@@ -141,4 +149,4 @@ const REMEDY: &str = "Share out a loop around it instead, so that threads meet l
 /// Of a `workshare`, whose statements are units of work, each finished before the next one begins (OpenMP
 /// 5.2, 11.4).
 const STATEMENTS: &str =
-    "Threads also meet behind each of its statements, which counts as work here.";
+    " Threads also meet behind each of its statements, which counts as work here.";

@@ -2,7 +2,7 @@
 //! that the thread that creates them keeps them all.
 
 use super::creator::work_of_creator;
-use super::ledger::{Entry, Ledger};
+use super::ledger::{Entry, Ledger, sum};
 use super::waits::{encloses, is_mostly, times};
 use super::{Cause, Facts, Kind, Place, mentions};
 use crate::analysis::remedy::tasks_while_waiting;
@@ -122,6 +122,8 @@ struct Kept {
     tasks: u64,
     /// How many of them the thread executed that came to the taskloop.
     kept: u64,
+    /// The part of the taskloop's time that the measurement of its tasks took.
+    measuring: f64,
 }
 
 /// The tasks of a taskloop if its thread keeps them.
@@ -138,9 +140,21 @@ fn tasks_kept(facts: &Facts<'_, '_>, taskloop: usize) -> Option<Kept> {
     };
     let tasks: u64 = nodes.iter().filter(its).map(times).sum();
     let kept: u64 = nodes.iter().filter(its).filter(is_inside).map(times).sum();
-    let loops = nodes.iter().filter(|node| node.region == taskloop);
-    let loops: u64 = loops.map(times).sum();
-    let kept = Kept { loops, tasks, kept };
+    let loops = || nodes.iter().filter(|node| node.region == taskloop);
+    let run = &facts.profile.run;
+    let rows = nodes.iter().filter(its).filter(is_inside);
+    let rows = rows.flat_map(|node| node.rows().map(|it| run.measuring_ps(it.row, node.kind)));
+    let measuring_ps: u128 = rows.sum();
+    let spent_ns: u64 = loops()
+        .flat_map(TreeNode::rows)
+        .map(|it| it.row.main.ns)
+        .sum();
+    let kept = Kept {
+        loops: loops().map(times).sum(),
+        tasks,
+        kept,
+        measuring: (measuring_ps as f64 / 1000.0 / spent_ns.max(1) as f64).min(1.0),
+    };
     let threads = facts.overheads.threads;
     (kept.are_kept() && (kept.are_few(threads) || kept.are_many(threads))).then_some(kept)
 }
@@ -177,13 +191,21 @@ fn cause_of_kept(
         return None;
     }
     let taken = ledger.take(|entry| entry.region == taskloop || is_wait_for_it(entry));
+    // A runtime that executes them at once spends little time on them, so the others could share the rest.
+    let waits: Vec<Entry> = taken
+        .iter()
+        .filter(|it| is_wait_for_it(it))
+        .cloned()
+        .collect();
+    let likely = sum(&waits).likely * (1.0 - its.measuring);
     let region = &facts.profile.regions[taskloop];
     let (kind, what, remedy) = match its.are_few(facts.overheads.threads) {
         true => (Kind::TooFewTasks, its.few(), more_tasks(region)),
         false => (Kind::SmallTasks, its.many(), larger_tasks(region)),
     };
     let place = place(facts, taskloop, std::iter::once(taskloop), &taken);
-    let cause = facts.cause(kind, place, &taken);
+    let mut cause = facts.cause(kind, place, &taken);
+    cause.likely = facts.elapsed(likely);
     let evidence = [("tasks", its.tasks), ("kept", its.kept)];
     Some(cause.showing(&evidence).saying(what, remedy))
 }

@@ -4,9 +4,10 @@
 use super::creator::work_of_creator;
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
-use super::{Cause, Doubt, Facts, Kind, Place, long_tasks, mentions};
+use super::{Cause, Doubt, Facts, Kind, Place, long_tasks, machine, mentions};
 use crate::advice::{
-    LONG_TASK, TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, WAITED_FOR_SOON, advice, for_loop,
+    LONG_TASK, TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, TOO_SHORT_FOR_TEAM, WAITED_FOR_SOON,
+    advice, for_loop,
 };
 use crate::analysis::remedy::{EXPLAINS, loop_facts, tasks_while_waiting, too_little_work};
 use crate::analysis::tree::TreeNode;
@@ -137,10 +138,18 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
             cause
                 .by_chance()
                 .showing(&[("work_ns", work)])
-                .saying(what, TOO_LITTLE_WORK),
+                .saying(what, too_late(facts, entry)),
         );
     }
     Some(own(facts, taken, entry))
+}
+
+/// The advice for a wait that is longer than the work in front of it.
+fn too_late(facts: &Facts<'_, '_>, entry: &Entry) -> &'static str {
+    match machine::may_explain(facts, entry.amount.lost) {
+        true => TOO_LITTLE_WORK,
+        false => TOO_SHORT_FOR_TEAM,
+    }
 }
 
 /// Advice for a `single` with `copyprivate`, which cannot have `nowait`.
