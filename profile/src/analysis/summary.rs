@@ -348,7 +348,7 @@ impl Facts<'_> {
         let creation = self.profile.creation_of(most.region);
         let label = &self.labels[creation.unwrap_or(most.region)];
         let executed = match creation {
-            Some(_) => "execution of the ",
+            Some(_) => "tasks of the ",
             None => "",
         };
         let kind = self.labels[most.region].kind;

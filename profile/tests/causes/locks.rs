@@ -105,3 +105,22 @@ fn who_held_what_others_waited_for_is_said_if_it_was_mostly_one() {
     let nobody = said([[5, 5], [5, 5]]);
     assert!(nobody.ends_with("had to wait"), "{nobody}");
 }
+
+/// Where nobody can tell what it costs, the report says so.
+#[test]
+fn a_hot_section_that_is_no_cause_is_named_in_a_note() {
+    let notes = |count, members: &[usize]| {
+        let rows = members.iter().map(|&thread| times(thread, Main, count, 1));
+        let section = node(Some(0), 1, Body, rows.collect());
+        let profile = team(&[Kind::Critical], vec![section]);
+        Report::new(&profile).causes.notes
+    };
+    // Two threads were in the region for 80 s each.
+    let hot = notes(1_600_000_000, &[1, 2]);
+    assert_eq!(hot.len(), 1);
+    let said = "was entered 3200000000 times, by each thread every 50 ns";
+    assert!(hot[0].contains(said), "{hot:?}");
+    assert_eq!(notes(160_000_000, &[1, 2]), Vec::<String>::new());
+    // Nobody else wants it.
+    assert_eq!(notes(3_200_000_000, &[1]), Vec::<String>::new());
+}

@@ -45,6 +45,13 @@ const FETCHED_NS: u64 = 5;
 /// cache line comes from another processor.
 const TAKEN_NS: u64 = 500;
 
+/// A critical section or lock is passed to another processor in at most about this time, in nanoseconds.
+const HANDED_OVER_NS: u64 = 100;
+
+/// A hot critical section or lock is only named in a note if the construct around it takes this part of the
+/// thread time.
+const MUCH_AROUND: f64 = 0.25;
+
 /// Atomic updates that take this part of the thread time are mentioned, in percent.
 const MUCH: f64 = 5.0;
 
@@ -177,37 +184,68 @@ fn timed_of(facts: &Facts<'_, '_>, regions: &[usize]) -> u64 {
         .sum()
 }
 
-/// One sentence for each atomic construct that took much of the thread time, and is not the place of
-/// any cause.
+/// Sentences on constructs that are not the place of any cause: atomic ones that took much of the thread time,
+/// and hot ones that threads can only execute one after the other.
 pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
-    let note = |region: usize| {
-        let kind = facts.profile.regions[region].kind;
-        let is_read = reads_atomically(&facts.profile.regions[region]);
-        if kind != RegionKind::Atomic || is_read || !has_many_variables(facts.profile, region) {
-            return None;
-        }
-        let (ns, updates) = (
-            column(facts, region, Quantity::ExecTime),
-            column(facts, region, Quantity::ExecCount),
-        );
-        let waited = facts.tree.nodes.iter().filter(|node| node.region == region);
-        let waited: u64 = waited.map(TreeNode::waited_in_updates).sum();
-        let share = 100.0 * waited as f64 / facts.overheads.thread_time_ns.max(1) as f64;
-        let threads = facts.overheads.threads.max(1);
-        (share >= MUCH && !explains(causes, region)).then(|| {
-            format!(
-                "The {} took {} of the thread time, in {} of about {}. Threads seldom waited for \
+    let regions = (0..facts.profile.regions.len()).filter(|&region| !explains(causes, region));
+    let note = |region| of_updates(facts, region).or_else(|| of_hot_guard(facts, region));
+    regions.filter_map(note).collect()
+}
+
+/// A note on a critical section or lock that several threads enter so often that it may cost most of the
+/// time, also where no entry has to wait. A processor works ahead while it waits for a cache line, but not where
+/// the clock is read. So what this costs cannot be measured where there is work of a similar length.
+fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
+    let kind = facts.profile.regions[region].kind;
+    if !matches!(kind, RegionKind::Critical | RegionKind::Lock) {
+        return None;
+    }
+    let table = facts
+        .table(region)
+        .filter(|table| table.rows().count() > 1)?;
+    let entries = table.sum[table.column(Quantity::ExecCount)?];
+    let around = column(facts, construct_around(facts, region)?, Quantity::ExecTime);
+    let each_ns = around / entries.max(1);
+    let is_much = around as f64 >= MUCH_AROUND * facts.overheads.thread_time_ns as f64;
+    (is_much && each_ns <= HANDED_OVER_NS).then(|| {
+        format!(
+            "The {} was entered {}, by each thread every {}. To pass it from one processor to another takes \
+             about as long, and cannot be told from the work there. If each thread can have a copy of \
+             what it protects, see what that wins.",
+            facts.labels[region].in_words(),
+            count(entries, "time"),
+            time(each_ns)
+        )
+    })
+}
+
+/// A note on an atomic construct that took much of the thread time.
+fn of_updates(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
+    let kind = facts.profile.regions[region].kind;
+    let is_read = reads_atomically(&facts.profile.regions[region]);
+    if kind != RegionKind::Atomic || is_read || !has_many_variables(facts.profile, region) {
+        return None;
+    }
+    let (ns, updates) = (
+        column(facts, region, Quantity::ExecTime),
+        column(facts, region, Quantity::ExecCount),
+    );
+    let waited = facts.tree.nodes.iter().filter(|node| node.region == region);
+    let waited: u64 = waited.map(TreeNode::waited_in_updates).sum();
+    let share = 100.0 * waited as f64 / facts.overheads.thread_time_ns.max(1) as f64;
+    let threads = facts.overheads.threads.max(1);
+    (share >= MUCH).then(|| {
+        format!(
+            "The {} took {} of the thread time, in {} of about {}. Threads seldom waited for \
                  each other there. If each thread can have a copy of what it updates, as with a \
                  reduction over an array, up to {} can be won.",
-                facts.labels[region].in_words(),
-                percent(share),
-                count(updates, "update"),
-                time(ns / updates.max(1)),
-                time(waited / threads),
-            )
-        })
-    };
-    (0..facts.profile.regions.len()).filter_map(note).collect()
+            facts.labels[region].in_words(),
+            percent(share),
+            count(updates, "update"),
+            time(ns / updates.max(1)),
+            time(waited / threads),
+        )
+    })
 }
 
 /// The most that can be won: the wait, and the time spent inside.
@@ -265,6 +303,11 @@ fn what(
         guard.iter().flat_map(|guard| &guard.sites).map(of).sum()
     };
     let (held, waited) = (sum(|site| site.hold_ns), sum(|site| site.waited));
+    // An estimate may say more, but only one thread at a time is in a critical section.
+    let held = match kind {
+        Kind::Critical => held.min(duration),
+        _ => held,
+    };
     let what = match (kind, guard.map(|guard| guard.kind)) {
         (Kind::Critical | Kind::Lock, Some(GuardKind::Critical | GuardKind::Lock)) => {
             evidence.extend([("held_ns", held), ("waited", waited)]);
