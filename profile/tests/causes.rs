@@ -135,8 +135,9 @@ fn repeated(count: u64, work: u64, start: u64) -> Profile {
 #[test]
 fn regions_are_small_where_the_team_costs_more_than_it_wins() {
     let small = repeated(1_000_000, 5, 70);
-    // In one region around all, two threads share 10 s of work, less 1 us for getting each part.
-    assert_eq!(found(&small), [(CauseKind::SmallRegions, Some(0), 76)]);
+    // In one region around all, two threads share 10 s of work, less 1 us for getting each part. A barrier may
+    // be left of the rest.
+    assert_eq!(found(&small), [(CauseKind::SmallRegions, Some(0), 65)]);
     assert!(causes(&small)[0].remedy.contains("less than about"));
     // The work of 8 us may be the way of the data from one processor to the other.
     let short = repeated(10_000_000, 40, 35);

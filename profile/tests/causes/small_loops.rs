@@ -96,3 +96,28 @@ fn small_worksharing_constructs_are_one_cause() {
     assert!(is_named, "{}", woken.remedy);
     assert_eq!(passive(1_000).kind, CauseKind::LateThreads);
 }
+
+/// With too many threads, a barrier costs as much as it takes to change processors. Of a construct that would be
+/// worth a barrier otherwise, the number of threads is to blame.
+#[test]
+fn with_too_many_threads_only_tiny_constructs_are_too_small() {
+    let first = |work_ns: u64| {
+        const TIMES: u64 = 1_000_000;
+        let span = |each_ns: u64| Span {
+            count: TIMES,
+            ns: TIMES * each_ns,
+        };
+        let rows = [1, 2].map(|thread| {
+            let row = Row::of(thread).with(Main, span(80_000));
+            row.with(Body, span(work_ns))
+                .with(Ibarr, span(80_000 - work_ns))
+        });
+        let mut profile = team(&[Kind::Loop], vec![node(Some(0), 1, Body, rows.to_vec())]);
+        profile.run.processors = 1;
+        causes(&profile).remove(0)
+    };
+    let tiny = first(100);
+    assert_eq!(tiny.kind, CauseKind::SmallLoops);
+    assert!(tiny.remedy.contains("no more threads than processors"));
+    assert_ne!(first(5_000).kind, CauseKind::SmallLoops);
+}

@@ -28,6 +28,10 @@ const WORTH_A_TEAM: f64 = 10_000.0;
 /// them stays (measured with libgomp: 50 % of the elapsed time, with fast and with slow caches).
 const JOINED: f64 = 0.5;
 
+/// The part of what a region costs beside its work that is won if it is executed once, around the loop that
+/// repeated it. All of it is won if threads need not meet in each iteration; a barrier is left if they must.
+const WITHOUT_TEAMS: f64 = 0.85;
+
 /// The elapsed time of a region that an `if` clause keeps serial, in nanoseconds. The runtime
 /// still makes a team of one thread (measured: libgomp 350, libomp 400).
 const SERIAL_TEAM: f64 = 350.0;
@@ -208,7 +212,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         let team = region.beside_work().max(lost.likely) - measuring;
         let likely = match stay_regions {
             true => region.won_by_if(measuring).max(JOINED * team),
-            false => region.wall - region.work() / width(region) - measuring,
+            false => WITHOUT_TEAMS * (region.wall - region.work() / width(region) - measuring),
         };
         let likely = likely.max(0.0);
         amount += Amount {

@@ -15,8 +15,13 @@ const REPEATED: u64 = 100;
 /// A wait of at most this time, per thread and execution, may be the cost of the barrier
 /// itself, in nanoseconds. A thread without a processor is late by milliseconds.
 const BARRIER: f64 = 20_000.0;
-/// The same where threads sleep as soon as they wait, and must be woken.
+/// The same where threads sleep as soon as they wait, and must be woken, or where they need a processor that
+/// another thread has.
 const WAKING_BARRIER: f64 = 200_000.0;
+/// With more threads than processors, a construct is too small if all threads together have less work in it than
+/// this, in nanoseconds: even with a processor for each thread its barrier would cost as much. Of larger ones
+/// the number of threads is to blame.
+const WORTH_A_BARRIER: u64 = 2_000;
 /// A wait of at most this time that no uneven work explains is the cost of the barrier itself, in
 /// nanoseconds: no thread is late by so little.
 const SHORT_WAIT: f64 = 2_000.0;
@@ -91,13 +96,16 @@ fn construct(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Construct> {
         work: rows.iter().map(|row| row.1).sum(),
     };
     let each = |ns: u64| ns as f64 / construct.executions as f64;
-    let barrier = match settings::sleeps_at_once(facts) {
-        Some(_) => WAKING_BARRIER,
-        None => BARRIER,
+    let is_crowded = facts.is_crowded();
+    let barrier = match is_crowded || settings::sleeps_at_once(facts).is_some() {
+        true => WAKING_BARRIER,
+        false => BARRIER,
     };
+    let is_worth_it = || construct.work >= WORTH_A_BARRIER.saturating_mul(construct.times);
     let is_small = construct.times >= REPEATED
         && each(construct.work) <= SMALL
-        && each(entry.amount.lost) <= barrier;
+        && each(entry.amount.lost) <= barrier
+        && !(is_crowded && is_worth_it());
     is_small.then_some(construct)
 }
 
@@ -139,12 +147,19 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
         false => "",
     };
     let wakes = settings::wakes(facts, each(first.entry.amount.lost));
-    let remedy = format!("{wakes}{REMEDY}{statements}");
+    let fewer = match facts.is_crowded() {
+        true => FEWER,
+        false => "",
+    };
+    let remedy = format!("{wakes}{REMEDY}{statements}{fewer}");
     Some(cause.showing(&evidence).saying(what, remedy))
 }
 
 const REMEDY: &str = "Share out a loop around it instead, so that threads meet less often, or add \
                       nowait where nothing that follows needs what other threads did in it.";
+
+/// For threads that wait for each other's processors.
+const FEWER: &str = " With no more threads than processors, to meet takes much less time.";
 
 /// Of a `workshare`, whose statements are units of work, each finished before the next one begins (OpenMP
 /// 5.2, 11.4).
