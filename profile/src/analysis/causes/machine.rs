@@ -4,6 +4,7 @@
 //! - The same part of all useful time was spent without a processor.
 //! - Waits that no uneven work explains were waits for threads without a processor.
 
+use super::kernel::{explained_ns, scheduling};
 use super::ledger::Amount;
 use super::settings::{fewer_threads, shared, waits_actively};
 use super::waits::times_of;
@@ -155,18 +156,6 @@ fn doubt_short_waits(
     }
 }
 
-/// How long threads may have waited for threads without a processor, in nanoseconds.
-fn explained_ns(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u64 {
-    let others = facts.overheads.threads.saturating_sub(1);
-    scheduling.ready_ns.saturating_mul(others)
-}
-
-/// Whether a wait of so many nanoseconds may have been for threads without a processor, as far as is known.
-pub(super) fn may_explain(facts: &Facts<'_, '_>, waited_ns: u64) -> bool {
-    let scheduling = scheduling(facts);
-    scheduling.is_none_or(|scheduling| waited_ns <= explained_ns(facts, &scheduling))
-}
-
 /// Limits what sharing out the work of one thread wins, if there are more threads than processors: no more
 /// threads than processors can do a part of it at once. A longer wait is for a processor.
 pub(super) fn limit_to_processors(facts: &Facts<'_, '_>, causes: &mut [Cause]) {
@@ -224,19 +213,6 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let removed = removed / computing.max(1.0);
     let needed = (ran * (1.0 - removed) - untimed_updates).max(0.0) / processors as f64;
     duration.saturating_sub(needed as u64)
-}
-
-/// The kernel's figures for all threads. Threads that have ended appear only in the process's
-/// CPU time. The ratio of ready time to running time is assumed to be the same for them.
-fn scheduling(facts: &Facts<'_, '_>) -> Option<Scheduling> {
-    let mut all = facts.profile.run.scheduling?;
-    let run = &facts.profile.run;
-    let ran_ns = run.user_ns.saturating_add(run.system_ns);
-    if ran_ns > all.run_ns {
-        let ready = all.ready_ns as f64 * (ran_ns as f64 / all.run_ns.max(1) as f64);
-        (all.run_ns, all.ready_ns) = (ran_ns, ready as u64);
-    }
-    Some(all)
 }
 
 /// The time for which threads spun on a processor, in nanoseconds. With more threads than

@@ -12,6 +12,7 @@
 mod contention;
 mod creator;
 mod handing_out;
+mod kernel;
 mod kinds;
 mod ledger;
 mod long_tasks;

@@ -4,7 +4,7 @@
 use super::creator::work_of_creator;
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
-use super::{Cause, Doubt, Facts, Kind, Place, long_tasks, machine, mentions};
+use super::{Cause, Doubt, Facts, Kind, Place, kernel, long_tasks, mentions};
 use crate::advice::{
     LONG_TASK, TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, TOO_SHORT_FOR_TEAM, WAITED_FOR_SOON,
     advice, for_loop,
@@ -146,7 +146,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
 
 /// The advice for a wait that is longer than the work in front of it.
 fn too_late(facts: &Facts<'_, '_>, entry: &Entry) -> &'static str {
-    match machine::may_explain(facts, entry.amount.lost) {
+    match kernel::may_explain(facts, entry.amount.lost) {
         true => TOO_LITTLE_WORK,
         false => TOO_SHORT_FOR_TEAM,
     }

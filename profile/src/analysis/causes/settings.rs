@@ -1,0 +1,100 @@
+//! What the user's settings tell of a run, and advice on them.
+
+use super::Facts;
+use crate::analysis::words::count;
+
+/// A team or a barrier that costs at least this much, in nanoseconds, has threads that slept before it.
+const SLEEPS_NS: u64 = 5_000;
+
+/// Whether the user has chosen that threads spin while they wait.
+pub(super) fn waits_actively(facts: &Facts<'_, '_>) -> bool {
+    let policy = facts.profile.run.settings.get("OMP_WAIT_POLICY");
+    policy.is_some_and(|policy| policy.trim().eq_ignore_ascii_case("active"))
+}
+
+/// The user's setting by which threads sleep as soon as they wait. None if there is none, or if there
+/// are too many threads: then it is right.
+pub(super) fn sleeps_at_once(facts: &Facts<'_, '_>) -> Option<String> {
+    const SETTINGS: [(&str, &str); 3] = [
+        ("OMP_WAIT_POLICY", "passive"),
+        ("GOMP_SPINCOUNT", "0"),
+        ("KMP_BLOCKTIME", "0"),
+    ];
+    let settings = &facts.profile.run.settings;
+    let is_set = |(name, value): &(&str, &str)| {
+        settings
+            .get(*name)
+            .is_some_and(|set| set.trim().eq_ignore_ascii_case(value))
+    };
+    let found = SETTINGS.into_iter().find(is_set);
+    found
+        .filter(|_| !facts.is_crowded())
+        .map(|(name, value)| format!("{name}={value}"))
+}
+
+/// The advice not to have threads sleep at once, where a team or a barrier costs so many nanoseconds; empty
+/// if they do not.
+pub(super) fn wakes(facts: &Facts<'_, '_>, cost_ns: u64) -> String {
+    let setting = sleeps_at_once(facts).filter(|_| cost_ns >= SLEEPS_NS);
+    setting.map_or(String::new(), |setting| {
+        format!(
+            "{setting} has threads sleep as soon as they wait, and waking them takes long: try without \
+             it. "
+        )
+    })
+}
+
+/// That so many threads shared the processors of the process.
+pub(super) fn shared(facts: &Facts<'_, '_>, threads: u64) -> String {
+    let processors = count(u64::from(facts.profile.run.processors), "processor");
+    format!("{} shared {processors}", count(threads, "thread"))
+}
+
+/// The advice for inner teams with too many threads. Regions nest if a variable says so (OpenMP 5.2, 2.4), or
+/// a call of the program, which comes later.
+pub(super) fn not_nested(facts: &Facts<'_, '_>) -> String {
+    let settings = &facts.profile.run.settings;
+    let is = |name: &str, allows: &dyn Fn(&str) -> bool| {
+        let value = settings.get(name);
+        value.is_some_and(|value| allows(value.trim()))
+    };
+    let is_list = |value: &str| value.contains(',');
+    let is_by_variable = is("OMP_MAX_ACTIVE_LEVELS", &|value| value != "1")
+        || is("OMP_NESTED", &|value| value.eq_ignore_ascii_case("true"))
+        || is("OMP_NUM_THREADS", &is_list)
+        || is("OMP_PROC_BIND", &is_list);
+    let avoid = match is_by_variable {
+        true => "Parallel regions nest: set OMP_MAX_ACTIVE_LEVELS=1",
+        false => {
+            "Parallel regions nest, as the program asks for: have it call omp_set_max_active_levels(1)"
+        }
+    };
+    format!(
+        "{avoid}, or choose num_threads so that all levels together have no more threads than processors."
+    )
+}
+
+/// Advice to run no more threads than there are processors.
+pub(super) fn fewer_threads(facts: &Facts<'_, '_>) -> String {
+    let settings = &facts.profile.run.settings;
+    let asked = settings.get("OMP_NUM_THREADS");
+    let number: Option<u64> = asked.and_then(|list| list.split(',').next()?.trim().parse().ok());
+    let fewer = match number {
+        _ if facts.efficiency.levels.len() > 1 => not_nested(facts),
+        Some(number) if number < facts.overheads.threads => format!(
+            "Use no more threads than processors: OMP_NUM_THREADS is {number}, but the program \
+             asks for more with num_threads or omp_set_num_threads."
+        ),
+        Some(_) => "Use no more threads than processors: lower OMP_NUM_THREADS.".to_owned(),
+        None => {
+            "Use no more threads than processors: set OMP_NUM_THREADS or num_threads.".to_owned()
+        }
+    };
+    match waits_actively(facts) {
+        true => format!(
+            "{fewer} If it must have more, set OMP_WAIT_POLICY=passive: threads that wait keep \
+             processors from those that have work."
+        ),
+        false => fewer,
+    }
+}
