@@ -201,8 +201,8 @@ fn busy(mut profile: Profile, ready: u64, processors: u32) -> Profile {
         ready_ns: ready * SECOND,
         most_ready_ns: ready * SECOND,
         first_run_ns: 100 * SECOND,
-        first_ready_ns: 0,
         processors,
+        ..Scheduling::default()
     });
     profile
 }
@@ -307,17 +307,20 @@ fn who_asks_for_too_many_threads_is_named() {
 
 #[test]
 fn processors_that_were_busy_bound_what_can_be_won() {
-    let won = |system: u64| -> u64 {
+    let won = |system: u64, turns: u64| -> u64 {
         let profile = team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
         let mut profile = busy(profile, 60, 1);
         profile.run.system_ns = system * SECOND;
+        profile.run.scheduling.as_mut().unwrap().turns = turns;
         let waits = found(&profile).into_iter();
         let waits = waits.filter(|it| it.0 == CauseKind::Imbalance);
         waits.map(|it| it.2).sum()
     };
     // One processor ran for all of the 100 s. The part of them that was spent on yielding can
     // be won.
-    assert_eq!((won(0), won(15)), (0, 15));
+    assert_eq!((won(0, 0), won(15, 0)), (0, 15));
+    // Threads change at most every 10 us. Other system time was spent for the program.
+    assert_eq!((won(15, 10_000_000), won(15, 1000)), (15, 0));
 }
 
 #[test]
@@ -426,6 +429,7 @@ fn what_one_thread_does_alone_is_shared_by_no_more_threads_than_processors() {
         first_run_ns: 80 * SECOND,
         first_ready_ns: 20 * SECOND,
         processors: 2,
+        ..Scheduling::default()
     });
     // 30 s can be won, 8 of them in the serial part.
     let crowded = [

@@ -19,6 +19,9 @@ const PART: f64 = 0.1;
 /// Requests take little of a loop's time if they take at most this part of it.
 const LITTLE: f64 = 0.01;
 
+/// The largest chunk that is advised.
+const MOST_ADVISED: u64 = 1_000_000;
+
 /// Chunks even out the work if there are at least so many for each thread.
 const SEVERAL: u64 = 10;
 
@@ -117,7 +120,10 @@ fn larger_chunk(
         return Chunk::Larger;
     };
     let wanted = now as f64 * (part / (1.0 - part).max(LITTLE)) / LITTLE;
-    let wanted = 10_u64.pow((wanted.log10().ceil().max(1.0) as u32).min(6));
+    let wanted = (wanted as u64).clamp(1, MOST_ADVISED).next_multiple_of(10);
+    // The library has no logarithm of numbers with a fraction: a program need not be linked with the
+    // library of mathematics.
+    let wanted = 10_u64.pow((wanted - 1).ilog10() + 1);
     let iterations = requests.count / executions.max(1) * now;
     let most = iterations / (SEVERAL * facts.overheads.threads.max(1));
     match wanted.min(most) {

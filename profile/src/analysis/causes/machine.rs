@@ -39,6 +39,9 @@ const FAR: f64 = 1.5;
 /// wait by yielding, mostly for each other.
 const HARDLY_RAN: f64 = 0.25;
 
+/// A thread that gives its processor to another one takes at most about this time, in nanoseconds.
+const CHANGE_NS: u64 = 10_000;
+
 /// About how long Linux lets a thread run while others wait for its processor, in nanoseconds.
 const TURN_NS: f64 = 4e6;
 
@@ -203,7 +206,7 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     // While one thread executes all tasks of a taskloop, the others do not run.
     let tasks = lost_in(&|it| it.kind == Kind::SmallTasks && !tasks::are_kept(it));
     let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates + tasks;
-    let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns);
+    let waited = spun(facts, &scheduling).max(changing(facts, &scheduling));
     let ran = scheduling.run_ns.saturating_sub(waited) as f64;
     // Threads that polled had a processor for the same part of their time as the others.
     let all = facts.overheads.whole_sum.total.ns as f64 + facts.overheads.serial.ns as f64;
@@ -213,6 +216,16 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let removed = removed / computing.max(1.0);
     let needed = (ran * (1.0 - removed) - untimed_updates).max(0.0) / processors as f64;
     duration.saturating_sub(needed as u64)
+}
+
+/// The system time in which threads changed processors or yielded them, in nanoseconds. The rest was spent for
+/// the program, as on memory that it used for the first time.
+fn changing(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u64 {
+    let system_ns = facts.profile.run.system_ns;
+    match scheduling.turns {
+        0 => system_ns,
+        turns => system_ns.min(turns.saturating_mul(CHANGE_NS)),
+    }
 }
 
 /// The time for which threads spun on a processor, in nanoseconds. With more threads than
