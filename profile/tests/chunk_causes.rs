@@ -7,7 +7,7 @@ mod by_hand;
 
 use by_hand::{SECOND, node, row, run};
 use profile::analysis::{CauseKind, Report};
-use profile::model::{Profile, Scheduling, Span};
+use profile::model::{Profile, Scheduling, Serial, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use PseudoRegion::{Body, Main, Seq};
@@ -132,4 +132,15 @@ fn a_loop_whose_requests_are_known_needs_no_note() {
     let notes = |count| Report::new(&asking(count, 0)).causes.notes;
     assert_eq!(notes(0).len(), 1);
     assert_eq!(notes(100), Vec::<String>::new());
+    // A serial part beside the loop says nothing of the loop.
+    let mut profile = asking(0, 0);
+    profile.serial = vec![Serial {
+        after: Some(0),
+        before: None,
+        count: 1,
+        ns: 20 * SECOND,
+    }];
+    let causes = Report::new(&profile).causes;
+    assert_eq!(causes.list[0].kind, CauseKind::SerialPart);
+    assert_eq!(causes.notes.len(), 1);
 }

@@ -8,7 +8,7 @@ mod by_hand;
 use by_hand::{SECOND, node, row, run};
 use profile::analysis::{Report, Table};
 use profile::columns::Quantity;
-use profile::model::{Estimate, Profile, Row, Run, Span};
+use profile::model::{Estimate, Profile, Row, Run, Runtime, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use PseudoRegion::{Body, Enter, Exit, Ibarr, Main, Seq};
@@ -231,6 +231,12 @@ fn the_summary_fits_the_run() {
         ("serial", waits(40, 1)),
         ("uneven", waits(99, 60)),
     ];
+    let mut outside = waits(99, 1);
+    outside.run.runtimes = vec![Runtime {
+        path: "/lib/libgomp.so.1".to_owned(),
+        ..Runtime::default()
+    }];
+    profiles.push(("negligible as far as romp run sees", outside));
     let mut dilated = waits(99, 60);
     // The calibrated cost is unrealistically large, so that a few events have the effect of
     // many.

@@ -41,6 +41,10 @@ const LIMITED: f64 = 0.5;
 /// What to ask next if threads hardly wait. How fast they work, one run does not tell.
 const SCALE: &str = "`romp scale` shows whether caches or memory slow their work.";
 
+/// What to do next if threads hardly wait in a program that was not built with Romp.
+const BUILD: &str = "Some constructs, such as atomic updates, cannot be seen in this mode: build with rompcc to \
+                     see them.";
+
 /// The data from which the words are made.
 pub(crate) struct Facts<'a> {
     pub(crate) profile: &'a Profile,
@@ -161,30 +165,36 @@ impl Facts<'_> {
         let overheads = self.overheads;
         let lost = overheads.whole_sum.overhead;
         let is_negligible = self.is_negligible();
+        let verdict = match is_negligible {
+            true if self.is_from_outside() => {
+                "As far as it can be seen in this mode, overhead is negligible:"
+            }
+            true => "Overhead is negligible:",
+            false => "No one change would win much:",
+        };
+        let next = match self.what_to_ask_next() {
+            Some(next) => format!(". {next}"),
+            None if is_negligible => ".".to_owned(),
+            None => ", little in each place.".to_owned(),
+        };
         format!(
-            "{} threads lost {} of their time ({} of {}){}",
-            match is_negligible {
-                true => "Overhead is negligible:",
-                false => "No one change would win much:",
-            },
+            "{verdict} threads lost {} of their time ({} of {}){next}",
             percent(lost.percent),
             time(lost.ns),
             time(overheads.thread_time_ns),
-            match is_negligible {
-                true => self
-                    .what_to_ask_next()
-                    .map_or_else(|| ".".to_owned(), |it| format!(". {it}")),
-                false => ", little in each place.".to_owned(),
-            }
         )
     }
 
     /// What to ask next if nothing is to be won from waits; none of a program with one thread.
     fn what_to_ask_next(&self) -> Option<&'static str> {
-        (self.is_negligible() && self.overheads.threads > 1).then_some(SCALE)
+        let next = match self.is_from_outside() {
+            true => BUILD,
+            false => SCALE,
+        };
+        (self.is_negligible() && self.overheads.threads > 1).then_some(next)
     }
 
-    /// Whether what threads lost is little, and all of it is known.
+    /// Whether what threads lost is little, and can be told from work.
     fn is_negligible(&self) -> bool {
         self.all_is_told() && self.overheads.whole_sum.overhead.percent < 2.0 * NEGLIGIBLE
     }
@@ -296,6 +306,11 @@ impl Facts<'_> {
         )
     }
 
+    /// Whether the program was not built with Romp. Then some constructs cannot be seen.
+    fn is_from_outside(&self) -> bool {
+        !self.profile.run.runtimes.is_empty()
+    }
+
     /// Whether overhead can be told from work wherever it matters.
     fn all_is_told(&self) -> bool {
         let mut causes = self.causes.list.iter();
@@ -318,6 +333,7 @@ impl Facts<'_> {
             .collect();
         let is_small = sum.overhead.percent < NEGLIGIBLE && self.causes.list.is_empty();
         let verdict = match (is_small, self.all_is_told()) {
+            (true, true) if self.is_from_outside() => "As far as it can be seen in this mode, t",
             (true, true) => "Overhead is negligible: t",
             (false, true) => "T",
             (_, false) => "As far as it was measured, t",

@@ -76,7 +76,7 @@ pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     for entry in ledger.take(|entry| queue(entry).is_some()) {
         let with_others = entry.is_of(&[RegionKind::Ordered, RegionKind::Atomic]);
         let region = Some(entry.region).filter(|_| with_others);
-        let place = region.and_then(|region| construct_around(facts, region));
+        let place = region.and_then(|region| facts.construct_around(region));
         let place = (queue(&entry), place.unwrap_or(entry.region));
         rest.entry(place).or_default().push(entry);
     }
@@ -84,13 +84,6 @@ pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         causes.extend(cause(facts, ledger, taken, None));
     }
     causes
-}
-
-/// The construct around a region.
-fn construct_around(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
-    let nodes = &facts.tree.nodes;
-    let mut its = nodes.iter().filter(|node| node.region == region);
-    its.find_map(|node| Some(nodes[node.parent?].region))
 }
 
 fn cause(
@@ -204,7 +197,7 @@ fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
         .table(region)
         .filter(|table| table.rows().count() > 1)?;
     let entries = table.sum[table.column(Quantity::ExecCount)?];
-    let around = column(facts, construct_around(facts, region)?, Quantity::ExecTime);
+    let around = facts.sum_of(facts.construct_around(region)?, Quantity::ExecTime);
     let each_ns = around / entries.max(1);
     let is_much = around as f64 >= MUCH_AROUND * facts.overheads.thread_time_ns as f64;
     (is_much && each_ns <= HANDED_OVER_NS).then(|| {
@@ -227,8 +220,8 @@ fn of_updates(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
         return None;
     }
     let (ns, updates) = (
-        column(facts, region, Quantity::ExecTime),
-        column(facts, region, Quantity::ExecCount),
+        facts.sum_of(region, Quantity::ExecTime),
+        facts.sum_of(region, Quantity::ExecCount),
     );
     let waited = facts.tree.nodes.iter().filter(|node| node.region == region);
     let waited: u64 = waited.map(TreeNode::waited_in_updates).sum();
@@ -257,17 +250,8 @@ fn held(facts: &Facts<'_, '_>, regions: &[usize], likely: u64) -> u64 {
 
 /// The sum of a column over all threads of some regions.
 fn column_sum(facts: &Facts<'_, '_>, regions: &[usize], quantity: Quantity) -> u64 {
-    let of = regions
-        .iter()
-        .map(|&region| column(facts, region, quantity));
+    let of = regions.iter().map(|&region| facts.sum_of(region, quantity));
     of.sum()
-}
-
-fn column(facts: &Facts<'_, '_>, region: usize, quantity: Quantity) -> u64 {
-    let table = facts.table(region);
-    table
-        .and_then(|table| Some(table.sum[table.column(quantity)?]))
-        .unwrap_or(0)
 }
 
 fn place(facts: &Facts<'_, '_>, preposition: &str, region: usize, taken: &[Entry]) -> Place {
@@ -400,7 +384,8 @@ fn most(counts: impl Iterator<Item = (usize, u64)>) -> Option<(usize, u64)> {
 
 /// Whether the turns of an ordered region already follow each other one iteration at a time.
 fn turns_come_soon(facts: &Facts<'_, '_>, region: usize) -> bool {
-    let of_loop_around = construct_around(facts, region)
+    let of_loop_around = facts
+        .construct_around(region)
         .and_then(|around| facts.profile.regions[around].schedule.as_deref());
     of_loop_around.is_some_and(|schedule| {
         let schedule = Schedule::of(schedule);

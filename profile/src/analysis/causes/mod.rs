@@ -193,11 +193,26 @@ impl Facts<'_, '_> {
         sums
     }
 
+    /// The sum of a quantity over all threads of a region; 0 if it is not known.
+    fn sum_of(&self, region: usize, quantity: Quantity) -> u64 {
+        let table = self.table(region);
+        table
+            .and_then(|table| Some(table.sum[table.column(quantity)?]))
+            .unwrap_or(0)
+    }
+
     /// How often the thread that executed a region most often did so.
     fn most_executions(&self, region: usize) -> Option<u64> {
         let table = self.table(region)?;
         let counts = table.column(Quantity::ExecCount)?;
         table.rows().map(|(_, cells)| cells[counts]).max()
+    }
+
+    /// The construct around a region.
+    fn construct_around(&self, region: usize) -> Option<usize> {
+        let nodes = &self.tree.nodes;
+        let mut its = nodes.iter().filter(|node| node.region == region);
+        its.find_map(|node| Some(nodes[node.parent?].region))
     }
 
     /// Whether the work of a worksharing construct is known. Measured from outside, the begin of a loop
@@ -315,9 +330,10 @@ impl Facts<'_, '_> {
     }
 }
 
-/// Whether a region is the place of any of these causes.
+/// Whether a region is the place of any of these causes. A serial part lies beside the regions of its place.
 fn explains(causes: &[Cause], region: usize) -> bool {
-    let mut places = causes.iter().flat_map(|cause| &cause.place.regions);
+    let inside = causes.iter().filter(|cause| cause.kind != Kind::SerialPart);
+    let mut places = inside.flat_map(|cause| &cause.place.regions);
     places.any(|place| *place == region)
 }
 
@@ -398,8 +414,8 @@ type Detector = fn(&Facts<'_, '_>, &mut Ledger) -> Vec<Cause>;
 const DETECTORS: &[Detector] = &[
     teams::one_off,
     small::regions,
-    tasks::small,
     tasks::kept,
+    tasks::small,
     small_loops::constructs,
     handing_out::chunks,
     reductions::combining,

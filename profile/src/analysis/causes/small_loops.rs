@@ -5,6 +5,7 @@ use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
 use super::small::{COSTS, OF_TEAM, SMALL, without_overhead};
 use super::{Cause, Facts, Kind, settings};
+use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::columns::Quantity;
 use crate::overheads::Category;
@@ -25,6 +26,8 @@ const WORTH_A_BARRIER: u64 = 2_000;
 /// A wait of at most this time that no uneven work explains is the cost of the barrier itself, in
 /// nanoseconds: no thread is late by so little.
 const SHORT_WAIT: f64 = 2_000.0;
+/// Where the work is not known, waits of the threads must be alike, up to this ratio.
+const ALIKE: f64 = 0.5;
 /// Such waits must cost at least this part of the construct's elapsed time, where longer ones must
 /// cost [`COSTS`].
 const COSTS_OF_SHORT_WAITS: f64 = 0.1;
@@ -40,6 +43,10 @@ struct Construct {
     executions: u64,
     /// Work of all threads, in nanoseconds.
     work: u64,
+    /// Whether this work was measured. Otherwise it is the most that it can be.
+    is_work_known: bool,
+    /// How long it lasted in all, in nanoseconds.
+    elapsed: f64,
 }
 
 impl Construct {
@@ -58,10 +65,8 @@ pub(super) fn constructs(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
     let elapsed = facts.elapsed_by_region();
     let mut small: Vec<Construct> = ledger
         .open()
-        .filter_map(|entry| construct(facts, entry))
-        .filter(|it| {
-            it.entry.amount.likely * it.part >= it.least_costs() * elapsed[it.entry.region]
-        })
+        .filter_map(|entry| construct(facts, entry, elapsed[entry.region]))
+        .filter(|it| it.entry.amount.likely * it.part >= it.least_costs() * it.elapsed)
         .collect();
     let regions: Vec<usize> = small.iter().map(|it| it.entry.region).collect();
     ledger.take(|entry| entry.is_wait() && regions.contains(&entry.region));
@@ -72,29 +77,33 @@ pub(super) fn constructs(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
 
 /// The construct to which a wait belongs, if it is a worksharing construct that is executed
 /// often with little work.
-fn construct(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Construct> {
+fn construct(facts: &Facts<'_, '_>, entry: &Entry, elapsed: f64) -> Option<Construct> {
     const WORKSHARING: &[RegionKind] = &[
         RegionKind::Loop,
         RegionKind::Sections,
         RegionKind::Single,
         RegionKind::Workshare,
     ];
-    if !entry.is_of(WORKSHARING)
-        || entry.cost.quantity != Quantity::BarrierTime
-        || !facts.knows_work_of(entry.region)
-    {
+    if !entry.is_of(WORKSHARING) || entry.cost.quantity != Quantity::BarrierTime {
         return None;
     }
     let table = facts.table(entry.region)?;
-    let counts = table.column(Quantity::ExecCount)?;
     let (rows, part) = unexplained(table);
-    let construct = Construct {
+    let is_work_known = facts.knows_work_of(entry.region);
+    let mut construct = Construct {
         entry: entry.clone(),
         part,
         times: facts.most_executions(entry.region)?,
-        executions: table.sum[counts].max(1),
+        executions: facts.sum_of(entry.region, Quantity::ExecCount).max(1),
         work: rows.iter().map(|row| row.1).sum(),
+        is_work_known,
+        elapsed,
     };
+    if !is_work_known {
+        construct.work = unseen_work(facts, entry.region, construct.executions)?;
+        let all = construct.work.saturating_add(entry.amount.lost) as f64;
+        construct.elapsed = all * construct.times as f64 / construct.executions as f64;
+    }
     let each = |ns: u64| ns as f64 / construct.executions as f64;
     let is_crowded = facts.is_crowded();
     let barrier = match is_crowded || settings::sleeps_at_once(facts).is_some() {
@@ -109,16 +118,46 @@ fn construct(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Construct> {
     is_small.then_some(construct)
 }
 
+/// The most work that a construct has of which only the barriers were seen, in nanoseconds: a share of the time
+/// that threads spent in the construct around it, outside of all others. None if some threads wait more than
+/// others, since then the work may be uneven.
+fn unseen_work(facts: &Facts<'_, '_>, region: usize, times: u64) -> Option<u64> {
+    let waits = facts.table(region)?;
+    let column = waits.column(Quantity::BarrierTime)?;
+    let each = || waits.rows().map(|(_, cells)| cells[column]);
+    if (each().min()? as f64) < ALIKE * each().max()? as f64 {
+        return None;
+    }
+    let around = facts.construct_around(region)?;
+    let nodes = &facts.tree.nodes;
+    let its = || nodes.iter().filter(|node| node.region == around);
+    let own = its().flat_map(TreeNode::executors);
+    let outside: u64 = own.map(|row| Quantity::BodyTime.exclusive(&row)).sum();
+    let children = its().flat_map(|node| &node.children);
+    let mut unseen: Vec<usize> = children.map(|&child| nodes[child].region).collect();
+    unseen.sort_unstable();
+    unseen.dedup();
+    unseen.retain(|&child| !facts.knows_work_of(child));
+    let sum = |quantity| unseen.iter().map(|&it| facts.sum_of(it, quantity)).sum();
+    let [all, whole, waited]: [u64; 3] = [
+        Quantity::ExecCount,
+        Quantity::ExecTime,
+        Quantity::BarrierTime,
+    ]
+    .map(sum);
+    let own = outside.saturating_add(whole.saturating_sub(waited));
+    Some((own as f64 * times as f64 / all.max(1) as f64) as u64)
+}
+
 fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
     let first = small.first()?;
-    let elapsed = facts.elapsed_by_region();
     let mut amount = Amount::default();
     for it in small {
         let Amount { lost, upper, .. } = it.entry.amount;
         let barrier = it.entry.amount.lost as f64 / it.executions as f64;
         let work = without_overhead(it.work as f64, it.executions, OF_TEAM * barrier);
         let members = (it.executions / it.times.max(1)).max(1);
-        let likely = elapsed[it.entry.region] - work / members as f64;
+        let likely = it.elapsed - work / members as f64;
         amount += Amount {
             lost: (lost as f64 * it.part) as u64,
             likely,
@@ -129,8 +168,12 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
     let place = facts.in_all(regions, "small worksharing constructs");
     let each = |ns: u64| ns / first.executions;
     let what = format!(
-        "each thread executed it {}, for {} of work at a time; its barrier costs {}",
+        "each thread executed it {}, for {}{} of work at a time; its barrier costs {}",
         count(first.times, "time"),
+        match first.is_work_known {
+            true => "",
+            false => "at most ",
+        },
         time(each(first.work)),
         time(each(first.entry.amount.lost)),
     );

@@ -181,9 +181,10 @@ fn cause_of_kept(
     taskloop: usize,
     its: Kept,
 ) -> Option<Cause> {
+    // A `single` whose end was not seen is waited for at the end of its team.
     let is_wait_for_it = |entry: &Entry| {
         entry.is_wait()
-            && entry.is_of(&[RegionKind::Single])
+            && (entry.is_of(&[RegionKind::Single]) || entry.cost.kind.is_parallel())
             && encloses(facts, entry.region, taskloop)
             && is_mostly(facts, entry.region, taskloop)
     };

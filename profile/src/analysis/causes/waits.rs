@@ -277,14 +277,6 @@ fn of_construct(entry: &Entry) -> Kind {
     }
 }
 
-/// Executions of a region by all threads.
-fn executions(facts: &Facts<'_, '_>, region: usize) -> u64 {
-    facts.table(region).map_or(0, |table| {
-        let column = table.column(Quantity::ExecCount);
-        column.map_or(0, |column| table.sum[column])
-    })
-}
-
 fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     let kind = of_construct(entry);
     let region = &facts.profile.regions[entry.region];
@@ -314,7 +306,9 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
             .map_or(1, |it| it.rows().count() as u64);
         return cause.doubted(match spread.shape {
             Shape::Turns => Doubt::ByChance,
-            Shape::Late if executions(facts, entry.region) < OFTEN * members => Doubt::ByChance,
+            Shape::Late if facts.sum_of(entry.region, Quantity::ExecCount) < OFTEN * members => {
+                Doubt::ByChance
+            }
             Shape::Late => Doubt::LateThread,
             _ if spread.is_slight() => Doubt::ByChance,
             _ => Doubt::None,
@@ -324,7 +318,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
         true => Some(COPIES),
         false => advice(region.kind, entry.category, of_loop),
     };
-    let times = executions(facts, entry.region);
+    let times = facts.sum_of(entry.region, Quantity::ExecCount);
     let each = entry.amount.lost / times.max(1);
     let what = match kind {
         Kind::Single => "one thread worked in it while the others waited".to_owned(),
