@@ -230,7 +230,7 @@ fn what_handing_out_single_iterations_takes_is_said_to_be_unknown() {
 
 #[test]
 fn a_lock_that_is_tested_in_a_loop_is_one_as_well() {
-    let tests = |count, free| {
+    let calls = |call: &str, count, free| {
         let row = Row::of(2).with(
             Main,
             Span {
@@ -246,15 +246,18 @@ fn a_lock_that_is_tested_in_a_loop_is_one_as_well() {
                 ns: 10 * SECOND,
             },
         );
-        found(&team(
-            &[Kind::Lock],
-            vec![node(Some(0), 1, Body, vec![row])],
-        ))
+        let calls = node(Some(0), 1, Body, vec![row]);
+        let mut profile = team(&[Kind::Lock], vec![calls]);
+        profile.regions[1].name = Some(call.to_owned());
+        found(&profile)
     };
+    let tests = |count, free| calls("omp_test_lock", count, free);
     assert_eq!(tests(10_000_000_000, 10), [(CauseKind::Lock, Some(1), 30)]);
     // A lock that was free each time, and one with 27 ns of other work for each test.
     assert_eq!(tests(10_000_000_000, 10_000_000_000), []);
     assert_eq!(tests(3_000_000_000, 10), []);
+    // A call that sets a nestable lock again does not fail.
+    assert_eq!(calls("omp_set_nest_lock", 10_000_000_000, 10), []);
 }
 
 #[test]

@@ -66,7 +66,9 @@ pub(super) fn polling<'a>(
         let Some(parent) = node.parent else { continue };
         let block = &nodes[parent];
         for row in node.rows() {
-            let looks = Looks::of(node.kind, row.row);
+            let Some(looks) = Looks::of(&profile.regions[node.region], row.row) else {
+                continue;
+            };
             if looks.count < MANY {
                 continue;
             }
@@ -185,10 +187,15 @@ impl Looks {
     }
 
     /// Tests of a lock are looks if they fail. The ledger takes the cost of measuring off the time
-    /// in a test. But a thread whose test takes longer only tests less often.
-    fn of(kind: RegionKind, row: &Row) -> Self {
+    /// in a test. But a thread whose test takes longer only tests less often. A call that sets a lock is no
+    /// look: one that sets a nestable lock again has no hold of its own.
+    fn of(region: &Region, row: &Row) -> Option<Self> {
         let interval_ps = row.estimate().map_or(0, |estimate| estimate.interval_ps);
-        match kind {
+        let kind = region.kind;
+        if kind == RegionKind::Lock && !tests_lock(region) {
+            return None;
+        }
+        Some(match kind {
             RegionKind::Lock => Self {
                 count: row.enter().count.saturating_sub(row.body.count),
                 ns: row.enter().ns,
@@ -213,8 +220,14 @@ impl Looks {
                 interval_ps,
                 are_waits: false,
             },
-        }
+        })
     }
+}
+
+/// Whether a region is a call that tests a lock.
+fn tests_lock(region: &Region) -> bool {
+    let call = region.name.as_deref().unwrap_or_default();
+    call.to_ascii_lowercase().contains("omp_test_")
 }
 
 /// Whether a region is an `atomic` construct that only reads.
