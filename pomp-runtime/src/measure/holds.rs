@@ -45,6 +45,11 @@ impl Held {
         self.depth.load(Ordering::Relaxed) == 1
     }
 
+    /// Whether its thread has set it several times.
+    pub(super) fn is_set_again(&self) -> bool {
+        self.depth.load(Ordering::Relaxed) > 1
+    }
+
     pub(super) fn change_depth(&self, change: impl FnOnce(u32) -> u32) -> u32 {
         let depth = change(self.depth.load(Ordering::Relaxed));
         self.depth.store(depth, Ordering::Relaxed);

@@ -45,6 +45,17 @@ pub(crate) struct LockCall {
 }
 
 impl LockCall {
+    /// The call stands for those of its node that were not timed. It took so many ticks.
+    fn stands_for_untimed(self, ticks: u64) {
+        if let Some(sample) = self.node.sample() {
+            let ticks = ticks.saturating_mul(sample.tests.untimed.get());
+            sample.tests.untimed.set(0);
+            for part in [PseudoRegion::Main, PseudoRegion::Enter] {
+                self.node.span(part).ticks.add(ticks);
+            }
+        }
+    }
+
     /// The call with a later start, as if there had been no pause between its start and `at`.
     #[inline(always)]
     fn without_pauses(self, at: u64) -> Self {
@@ -138,10 +149,14 @@ impl Thread {
         call.node
             .span(PseudoRegion::Enter)
             .add(at.wrapping_sub(call.start));
-        if let Some(held) = self.held(address) {
+        let held = self.held(address);
+        if let Some(held) = held {
             held.change_depth(|depth| depth.saturating_add(1));
+        }
+        if held.is_some() || self.passed_lock.is_set_again(address) {
             self.trace_call(Op::LockNested, call, address, at);
-            return self.add_call(call, at);
+            self.add_call(call, at);
+            return call.stands_for_untimed(at.wrapping_sub(call.start));
         }
         self.trace_call(Op::LockSet, call, address, at);
         if let Some(held) = self.held(0).or_else(|| self.new_held()) {
@@ -187,12 +202,8 @@ impl Thread {
                 0 => ticks,
                 interval => ticks.min(interval),
             };
-            let ticks = ticks.saturating_mul(sample.tests.untimed.get());
-            sample.tests.untimed.set(0);
+            call.stands_for_untimed(ticks);
             sample.tests.fails(|| false, || at);
-            for part in [PseudoRegion::Main, PseudoRegion::Enter] {
-                call.node.span(part).ticks.add(ticks);
-            }
         }
     }
 
@@ -287,14 +298,21 @@ impl Thread {
     pub(super) fn forget_locks(&self) {
         self.awaited.set(0);
         self.passed_lock.forget();
+        self.passed_lock.again.set(0);
         for held in self.held_locks() {
             held.address.store(0, Ordering::Relaxed);
         }
     }
 
+    /// Whether this thread holds the lock at this address, and the call that set it was not passed over.
+    #[inline(always)]
+    pub(super) fn holds(&self, address: usize) -> bool {
+        self.held(address).is_some()
+    }
+
     /// The entry for an address; address 0 finds a free one.
     #[inline(always)]
-    fn held(&self, address: usize) -> Option<&'static Held> {
+    pub(super) fn held(&self, address: usize) -> Option<&'static Held> {
         std::iter::successors(self.held.get(), |held| held.next()).find(|held| held.is_for(address))
     }
 

@@ -42,6 +42,49 @@ pub(crate) fn passes_over(
     })
 }
 
+/// As `passes_over_at_once`, of a nestable lock. If the thread holds it already, the call is counted, and no
+/// more.
+#[inline(always)]
+pub(crate) fn passes_over_nestable_at_once(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+    address: usize,
+) -> Option<&'static Thread> {
+    sets_again_untimed(find, address).or_else(|| {
+        passes_over_by(find, address, |thread, _| {
+            !thread.holds(address) && thread.knows_place_already()
+        })
+    })
+}
+
+/// As `passes_over`, of a nestable lock that `passes_over_nestable_at_once` has not passed over.
+#[inline(always)]
+pub(crate) fn passes_over_nestable(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+    address: usize,
+) -> Option<&'static Thread> {
+    passes_over_by(find, address, |thread, region| {
+        !thread.holds(address) && thread.knows_place_for(|| Some(region))
+    })
+}
+
+/// A nestable lock is about to be set at the region that `find` gives. If this thread holds it, and the call
+/// need not be timed, counts the call and returns the thread.
+#[inline(always)]
+fn sets_again_untimed(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+    address: usize,
+) -> Option<&'static Thread> {
+    if !state::is_quick() {
+        return None;
+    }
+    let thread = thread::current()?;
+    if !thread.passed_lock.is(address) && !thread.holds(address) {
+        return None;
+    }
+    let is_done = thread.sets_again_untimed(find()?, address);
+    is_done.then_some(thread)
+}
+
 #[inline(always)]
 fn passes_over_by(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
@@ -63,7 +106,7 @@ pub(crate) fn leaves_test_untimed(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> Option<&'static Node> {
     let region = find().filter(|region| state::is_quick() && region.is_sampled())?;
-    thread::current()?.leaves_test_untimed(region)
+    thread::current()?.leaves_call_untimed(region)
 }
 
 /// A lock is about to be unset. True if there is no more to do than to unset it.
@@ -72,17 +115,31 @@ pub(crate) fn is_passed_over(address: usize) -> bool {
     thread::current().is_some_and(|thread| thread.unsets_passed_lock(address))
 }
 
+/// As `is_passed_over`, of a nestable lock.
+#[inline(always)]
+pub(crate) fn is_nestable_passed_over(address: usize) -> bool {
+    thread::current().is_some_and(|thread| thread.unsets_nestable(address))
+}
+
 impl Node {
+    /// A call that has not set a free lock was not timed: one that is timed later stands for it.
+    #[inline(always)]
+    fn counts_untimed(&self) {
+        if let Some(sample) = self.sample() {
+            sample.tests.untimed.add(1);
+            for part in [PseudoRegion::Main, PseudoRegion::Enter] {
+                self.span(part).count.add(1);
+            }
+        }
+    }
+
     /// A test of a lock failed that was not timed.
     #[inline(always)]
     pub(crate) fn has_failed_untimed(&self) {
         if let Some(sample) = self.sample() {
-            sample.tests.untimed.add(1);
+            self.counts_untimed();
             let is_row_timed = || thread::current().is_some_and(|it| it.sampler.one_of(ROWS));
             sample.tests.fails(is_row_timed, now);
-            for part in [PseudoRegion::Main, PseudoRegion::Enter] {
-                self.span(part).count.add(1);
-            }
         }
     }
 
@@ -96,15 +153,19 @@ impl Node {
 }
 
 impl Thread {
+    /// Whether a call at a region that does not set a free lock need not be timed. Then gives the node that it
+    /// is counted for.
     #[inline(always)]
-    pub(super) fn leaves_test_untimed(
+    pub(super) fn leaves_call_untimed(
         &'static self,
         region: &'static Region,
     ) -> Option<&'static Node> {
         if self.sampler.is_passing() || !self.knows_place_for(|| Some(region)) {
             return None;
         }
-        let node = self.sampler.node_of(region)?;
+        // The sampler knows no node whose instances are all such calls.
+        let by_tree = || self.next_frame(region).map(|(_, node)| node);
+        let node = self.sampler.node_of(region).or_else(by_tree)?;
         let sample = node.sample()?;
         (sample.tests.untimed.get() < TESTS).then_some(node)
     }
@@ -154,12 +215,56 @@ impl Thread {
         true
     }
 
+    /// The thread holds a nestable lock, and sets it again at a region. Returns whether there is no more to do
+    /// than that.
+    #[inline(always)]
+    pub(super) fn sets_again_untimed(
+        &'static self,
+        region: &'static Region,
+        address: usize,
+    ) -> bool {
+        let Some(node) = self.leaves_call_untimed(region) else {
+            return false;
+        };
+        node.counts_untimed();
+        if !self.passed_lock.is_set_again(address)
+            && let Some(held) = self.held(address)
+        {
+            held.change_depth(|depth| depth.saturating_add(1));
+        }
+        true
+    }
+
+    /// A nestable lock is about to be unset. True if there is no more to do than to unset it.
+    #[inline(always)]
+    pub(super) fn unsets_nestable(&'static self, address: usize) -> bool {
+        let passed = &self.passed_lock;
+        match passed.again.get() {
+            0 => {
+                let held = self.held(address).filter(|held| held.is_set_again());
+                if let Some(held) = held {
+                    held.change_depth(|depth| depth.saturating_sub(1));
+                }
+                held.is_some() || self.unsets_passed_lock(address)
+            }
+            again if passed.is(address) => {
+                passed.again.set(again - 1);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// A part of the instance ends: adds its time if it was long. The instance is counted with all
     /// others that are passed over.
     #[cold]
     #[inline(never)]
     fn adds_long_part(&'static self, part: PseudoRegion) {
         let held = &self.passed_lock;
+        // A call that sets a lock again ends nothing.
+        if !held.is_held() || held.again.get() > 0 {
+            return;
+        }
         let mark = coarse_clock::mark();
         let steps = [held.mark.get(), mark].map(coarse_clock::steps_of);
         held.mark.set(mark);

@@ -401,6 +401,8 @@ pub(crate) enum Passes {
 pub(crate) struct PassedLock {
     /// Its address; 0 if there is none.
     pub(super) address: AtomicUsize,
+    /// How often it was set again by its thread, and not yet unset, if it is nestable.
+    pub(super) again: SharedU64,
     pub(super) node: SharedRef<Node>,
     /// The mark of the coarse clock when the thread asked for it, and then when it got it.
     pub(super) mark: SharedU64,
@@ -410,9 +412,26 @@ impl PassedLock {
     pub(super) const fn none() -> Self {
         Self {
             address: AtomicUsize::new(0),
+            again: SharedU64::new(0),
             node: SharedRef::none(),
             mark: SharedU64::new(0),
         }
+    }
+
+    /// Whether it is the lock at this address.
+    #[inline(always)]
+    pub(super) fn is(&self, address: usize) -> bool {
+        self.address.load(Ordering::Relaxed) == address
+    }
+
+    /// Its thread sets the lock at this address again, if it holds it. Returns whether it does.
+    #[inline(always)]
+    pub(super) fn is_set_again(&self, address: usize) -> bool {
+        let is_held = self.is(address);
+        if is_held {
+            self.again.add(1);
+        }
+        is_held
     }
 
     /// Whether there is one.

@@ -23,8 +23,8 @@ use crate::measure::{fortran_omp as omp, passed_locks, state};
 /// Defines the routines of one kind of lock.
 macro_rules! routines {
     (called: { $($called:literal => $called_omp:ident($($hint:ident)?),)+ },
-     set: $set:literal => $set_omp:ident $(, passed over by $at_once:path, $passes_over:path)?;
-     unset: $unset:literal => $unset_omp:ident,
+     set: $set:literal => $set_omp:ident , passed over by $at_once:path, $passes_over:path;
+     unset: $unset:literal => $unset_omp:ident, passed over by $is_passed:path,
      test: $test:ident => $test_omp:ident($name:literal) $(, untimed by $untimed:path)?,) => {
         $(pompf! {
             /// Calls the routine.
@@ -57,10 +57,10 @@ macro_rules! routines {
                         if is_switched_off(known()) {
                             return omp::$set_omp(lock);
                         }
-                        $(if let Some(thread) = $passes_over(known, lock.addr()) {
+                        if let Some(thread) = $passes_over(known, lock.addr()) {
                             omp::$set_omp(lock);
                             return thread.has_set_passed_lock();
-                        })?
+                        }
                         let find = move |thread: &_| literal.region(thread);
                         if !is_set_at_once(known, find, lock, || omp::$test_omp(lock)) {
                             let call = begin_wait(find, lock);
@@ -74,11 +74,11 @@ macro_rules! routines {
                     if state::is_off() {
                         return omp::$set_omp(lock);
                     }
-                    $(let literal = Literal::new(text, length);
+                    let literal = Literal::new(text, length);
                     if let Some(thread) = $at_once(|| literal.near_region(), lock.addr()) {
                         omp::$set_omp(lock);
                         return thread.has_set_passed_lock();
-                    })?
+                    }
                     recorded(text, lock, length);
                 }
             }
@@ -105,7 +105,7 @@ macro_rules! routines {
                 }
                 // SAFETY: as above.
                 unsafe {
-                    match state::is_off() || passed_locks::is_passed_over(lock.addr()) {
+                    match state::is_off() || $is_passed(lock.addr()) {
                         true => omp::$unset_omp(lock),
                         false => recorded(text, lock, length),
                     }
@@ -147,7 +147,7 @@ routines! {
     },
     set: "set_lock" => omp_set_lock_,
         passed over by passed_locks::passes_over_at_once, passed_locks::passes_over;
-    unset: "unset_lock" => omp_unset_lock_,
+    unset: "unset_lock" => omp_unset_lock_, passed over by passed_locks::is_passed_over,
     test: romp_fortran_test_lock => omp_test_lock_("omp_test_lock"), untimed by tested_untimed,
 }
 
@@ -157,8 +157,9 @@ routines! {
         "init_nest_lock_with_hint" => omp_init_nest_lock_with_hint_(hint),
         "destroy_nest_lock" => omp_destroy_nest_lock_(),
     },
-    set: "set_nest_lock" => omp_set_nest_lock_;
-    unset: "unset_nest_lock" => omp_unset_nest_lock_,
+    set: "set_nest_lock" => omp_set_nest_lock_,
+        passed over by passed_locks::passes_over_nestable_at_once, passed_locks::passes_over_nestable;
+    unset: "unset_nest_lock" => omp_unset_nest_lock_, passed over by passed_locks::is_nestable_passed_over,
     test: romp_fortran_test_nest_lock => omp_test_nest_lock_("omp_test_nest_lock"),
 }
 

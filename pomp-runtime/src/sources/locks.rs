@@ -145,8 +145,8 @@ pub(super) fn tried(call: Option<LockCall>, lock: *mut c_void, acquired: bool) {
 /// Defines the routines of one kind of lock.
 macro_rules! routines {
     (called: { $($called:ident => $called_omp:ident($($hint:ident)?),)+ },
-     set: $set:ident => $set_omp:ident $(, passed over by $at_once:path, $passes_over:path)?;
-     unset: $unset:ident => $unset_omp:ident,
+     set: $set:ident => $set_omp:ident , passed over by $at_once:path, $passes_over:path;
+     unset: $unset:ident => $unset_omp:ident, passed over by $is_passed:path,
      test: $test:ident => $test_omp:ident $(, untimed by $untimed:path)?,) => {
         $(
             /// Calls the routine.
@@ -183,10 +183,10 @@ macro_rules! routines {
                     if is_switched_off(known()) {
                         return omp::$set_omp(lock);
                     }
-                    $(if let Some(thread) = $passes_over(known, lock.addr()) {
+                    if let Some(thread) = $passes_over(known, lock.addr()) {
                         omp::$set_omp(lock);
                         return thread.has_set_passed_lock();
-                    })?
+                    }
                     let find = move |_| region_of(descriptor.as_ref()?);
                     if !is_set_at_once(known, find, lock, || omp::$test_omp(lock)) {
                         let call = begin_wait(find, lock);
@@ -200,12 +200,12 @@ macro_rules! routines {
                 if state::is_off() {
                     return omp::$set_omp(lock);
                 }
-                $(if let Some(thread) =
+                if let Some(thread) =
                     $at_once(|| descriptor.as_ref()?.known_region(), lock.addr())
                 {
                     omp::$set_omp(lock);
                     return thread.has_set_passed_lock();
-                })?
+                }
                 recorded(descriptor, lock);
             }
         }
@@ -231,7 +231,7 @@ macro_rules! routines {
             }
             // SAFETY: as the caller promises.
             unsafe {
-                match state::is_off() || passed_locks::is_passed_over(lock.addr()) {
+                match state::is_off() || $is_passed(lock.addr()) {
                     true => omp::$unset_omp(lock),
                     false => recorded(descriptor, lock),
                 }
@@ -268,7 +268,7 @@ routines! {
     },
     set: POMP_Set_lock_at => omp_set_lock,
         passed over by passed_locks::passes_over_at_once, passed_locks::passes_over;
-    unset: POMP_Unset_lock_at => omp_unset_lock,
+    unset: POMP_Unset_lock_at => omp_unset_lock, passed over by passed_locks::is_passed_over,
     test: POMP_Test_lock_at => omp_test_lock, untimed by tested_untimed,
 }
 
@@ -278,7 +278,8 @@ routines! {
         POMP_Init_nest_lock_with_hint_at => omp_init_nest_lock_with_hint(hint),
         POMP_Destroy_nest_lock_at => omp_destroy_nest_lock(),
     },
-    set: POMP_Set_nest_lock_at => omp_set_nest_lock;
-    unset: POMP_Unset_nest_lock_at => omp_unset_nest_lock,
+    set: POMP_Set_nest_lock_at => omp_set_nest_lock,
+        passed over by passed_locks::passes_over_nestable_at_once, passed_locks::passes_over_nestable;
+    unset: POMP_Unset_nest_lock_at => omp_unset_nest_lock, passed over by passed_locks::is_nestable_passed_over,
     test: POMP_Test_nest_lock_at => omp_test_nest_lock,
 }

@@ -183,7 +183,7 @@ fn tests_that_fail_in_a_row_are_timed_by_sample() {
     let (t, tested) = (sampled_thread(), region("lock", 1));
     let mut at = 10;
     let mut set = 0;
-    while t.leaves_test_untimed(tested).is_none() {
+    while t.leaves_call_untimed(tested).is_none() {
         t.enter(|t| t.lock_got(tested, LOCK, None, || at));
         t.enter(|t| {
             let unset = t.lock_release(LOCK, at + 2).unwrap();
@@ -193,7 +193,7 @@ fn tests_that_fail_in_a_row_are_timed_by_sample() {
         set += 1;
     }
     let mut failed = 0;
-    while let Some(node) = t.leaves_test_untimed(tested) {
+    while let Some(node) = t.leaves_call_untimed(tested) {
         node.has_failed_untimed();
         failed += 1;
     }

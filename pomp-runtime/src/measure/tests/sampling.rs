@@ -274,6 +274,53 @@ fn locks_are_counted_exactly_and_timed_by_sample() {
     assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
 }
 
+/// A nestable lock that its thread sets again, by the same call or by another one.
+#[test]
+fn nestable_locks_are_counted_exactly_and_timed_by_sample() {
+    const LOCK: usize = 0x1000;
+    let t = sampled_thread();
+    let (set, again) = (region("lock", 1), region("lock", 2));
+    let mut at = 10;
+    let mut timed = [0; 2];
+    let mut sets = |region, at: u64| {
+        let is_passed = match t.passed_lock.is(LOCK) || t.holds(LOCK) {
+            true => t.sets_again_untimed(region, LOCK),
+            false => passes_over_lock(t, region, LOCK),
+        };
+        timed[usize::from(is_passed)] += 1;
+        if !is_passed {
+            t.enter(|t| t.lock_got(region, LOCK, None, || at));
+        }
+    };
+    let unsets = |at: u64| {
+        if !t.unsets_nestable(LOCK) {
+            t.enter(|t| {
+                if let Some(unset) = t.lock_release(LOCK, at) {
+                    t.lock_released(unset, at, at);
+                }
+            });
+        }
+    };
+    for _ in 0..MANY {
+        sets(set, at);
+        sets(again, at + 1);
+        sets(set, at + 2);
+        (3..6).for_each(|after| unsets(at + after));
+        at += 20;
+    }
+    assert!(!t.passed_lock.is_held() && !t.holds(LOCK));
+    let profile = profile_at(at, &[t], &[set, again]);
+    let counts = |region: usize| -> [u64; 3] {
+        let node = profile.nodes.iter().find(|node| node.region == region);
+        let parts = [PseudoRegion::Main, PseudoRegion::Enter, PseudoRegion::Body];
+        parts.map(|part| node.unwrap().rows[0].span(part).count)
+    };
+    let all = MANY as u64;
+    assert_eq!(counts(0), [2 * all, 2 * all, all]);
+    assert_eq!(counts(1), [all, all, 0]);
+    assert!(timed[0] < timed[1] / 4, "{timed:?}");
+}
+
 /// A lock that a call site sets for the first time is set by a call that is timed, so that
 /// the site is known to set several.
 #[test]
