@@ -16,7 +16,40 @@ type Routine = unsafe extern "C-unwind" fn(*mut c_void, usize) -> c_int;
 /// inside that construct.
 fn region(thread: &'static Thread, call: Call) -> Option<&'static Region> {
     ompt::catch_up(thread);
-    call.region.filter(|_| call.runtime.is_some())
+    call.measured_region()
+}
+
+/// Sets a lock by `call`, unless the call is passed over: then this thread is what `passed` gives.
+#[inline(always)]
+fn set(
+    lock: *mut c_void,
+    found: Call,
+    call: impl FnOnce() -> c_int,
+    passed: impl FnOnce() -> Option<&'static Thread>,
+) -> c_int {
+    if ompt::may_pass_over()
+        && let Some(thread) = passed()
+    {
+        let result = call();
+        thread.has_set_passed_lock();
+        return result;
+    }
+    let begun = begin_wait(move |thread| region(thread, found), lock);
+    let result = call();
+    tried(begun, lock, true);
+    result
+}
+
+/// Unsets a lock by `call`, of which there may be no more to do.
+#[inline(always)]
+fn unset(lock: *mut c_void, found: Call, call: impl FnOnce() -> c_int, is_passed: bool) -> c_int {
+    if is_passed {
+        return call();
+    }
+    let set = release(move |thread| region(thread, found), lock);
+    let result = call();
+    released(set);
+    result
 }
 
 macro_rules! shapes {
@@ -61,37 +94,29 @@ shapes! {
 
     /// Sets a lock.
     lock_set(lock, found, call) {
-        let measured = || found.region.filter(|_| found.runtime.is_some());
-        if ompt::may_pass_over()
-            && let Some(thread) = passed_locks::passes_over(measured, lock.addr())
-        {
-            let result = call();
-            thread.has_set_passed_lock();
-            return result;
-        }
-        let begun = begin_wait(move |thread| region(thread, found), lock);
-        let result = call();
-        tried(begun, lock, true);
-        result
+        let measured = || found.measured_region();
+        let passed = || passed_locks::passes_over(measured, lock.addr());
+        set(lock, found, call, passed)
     }
 
     /// Sets a nestable lock.
     nest_lock_set(lock, found, call) {
-        let begun = begin_wait(move |thread| region(thread, found), lock);
-        let result = call();
-        tried(begun, lock, true);
-        result
+        let measured = || found.measured_region();
+        let passed = || {
+            let at_once = passed_locks::passes_over_nestable_at_once(measured, lock.addr());
+            at_once.or_else(|| passed_locks::passes_over_nestable(measured, lock.addr()))
+        };
+        set(lock, found, call, passed)
     }
 
     /// Unsets a lock.
     lock_unset(lock, found, call) {
-        if passed_locks::is_passed_over(lock.addr()) {
-            return call();
-        }
-        let set = release(move |thread| region(thread, found), lock);
-        let result = call();
-        released(set);
-        result
+        unset(lock, found, call, passed_locks::is_passed_over(lock.addr()))
+    }
+
+    /// Unsets a nestable lock.
+    nest_lock_unset(lock, found, call) {
+        unset(lock, found, call, passed_locks::is_nestable_passed_over(lock.addr()))
     }
 
     /// Sets a lock that is free.

@@ -129,6 +129,11 @@ impl Site {
 }
 
 impl Call {
+    /// Its region, if it is measured.
+    pub(super) fn measured_region(&self) -> Option<&'static Region> {
+        self.region.filter(|_| self.runtime.is_some())
+    }
+
     fn unmeasured(function: usize) -> Self {
         Self {
             function,
