@@ -234,7 +234,6 @@ fn check_sums(profile: &Profile) -> Result<(), String> {
             of.most_ready_ns,
             of.first_run_ns,
             of.first_ready_ns,
-            of.turns,
         ]
     });
     let serial = profile.serial.iter().flat_map(|of| [of.ns, of.count]);

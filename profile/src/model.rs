@@ -289,8 +289,6 @@ pub struct Scheduling {
     pub first_ready_ns: u64,
     /// The longest time that one thread was ready and had no processor, in nanoseconds.
     pub most_ready_ns: u64,
-    /// How often they got a processor; 0 if unknown.
-    pub turns: u64,
     /// Number of processors that the threads which ran may use altogether, according to their
     /// affinity; 0 if unknown.
     pub processors: u32,

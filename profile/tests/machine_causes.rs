@@ -307,20 +307,20 @@ fn who_asks_for_too_many_threads_is_named() {
 
 #[test]
 fn processors_that_were_busy_bound_what_can_be_won() {
-    let won = |system: u64, turns: u64| -> u64 {
+    let won = |system: u64, ready: u64| -> u64 {
         let profile = team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
         let mut profile = busy(profile, 60, 1);
         profile.run.system_ns = system * SECOND;
-        profile.run.scheduling.as_mut().unwrap().turns = turns;
+        profile.run.scheduling.as_mut().unwrap().ready_ns = ready * SECOND;
         let waits = found(&profile).into_iter();
         let waits = waits.filter(|it| it.0 == CauseKind::Imbalance);
         waits.map(|it| it.2).sum()
     };
     // One processor ran for all of the 100 s. The part of them that was spent on yielding can
     // be won.
-    assert_eq!((won(0, 0), won(15, 0)), (0, 15));
-    // Threads change at most every 10 us. Other system time was spent for the program.
-    assert_eq!((won(15, 10_000_000), won(15, 1000)), (15, 0));
+    assert_eq!((won(0, 60), won(15, 60)), (0, 15));
+    // Threads slept while they waited: the system time was spent for the program.
+    assert_eq!(won(15, 20), 0);
 }
 
 #[test]
@@ -335,11 +335,11 @@ fn waits_that_no_change_wins_on_shared_processors_are_explained() {
 
 #[test]
 fn a_short_wait_of_uneven_work_is_not_doubted_where_threads_took_turns() {
-    // One thread worked 22 s less on the shared processor, and 3 s without work are left.
+    // One thread worked 22 s less on the shared processor. Of 3 s without work, it was awake for 2.
     let mut profile = team(&[Kind::Loop], vec![loop_of(1, [[46, 0], [24, 22]])]);
     profile.run.system_ns = 3 * SECOND;
     let won = found(&busy(profile, 60, 1));
-    assert_eq!(won, [(CauseKind::Imbalance, Some(1), 3)]);
+    assert_eq!(won, [(CauseKind::Imbalance, Some(1), 2)]);
 }
 
 #[test]

@@ -39,9 +39,6 @@ const FAR: f64 = 1.5;
 /// wait by yielding, mostly for each other.
 const HARDLY_RAN: f64 = 0.25;
 
-/// A thread that gives its processor to another one takes at most about this time, in nanoseconds.
-const CHANGE_NS: u64 = 10_000;
-
 /// About how long Linux lets a thread run while others wait for its processor, in nanoseconds.
 const TURN_NS: f64 = 4e6;
 
@@ -179,8 +176,8 @@ pub(super) fn limit_to_processors(facts: &Facts<'_, '_>, causes: &mut [Cause]) {
 
 /// The elapsed time that all causes together can win, in nanoseconds. With more threads than
 /// processors, another thread computes while one waits. Even without the waits, the processors
-/// need as long for the work of all threads. System time does not count as work: LLVM's threads
-/// wait by yielding. Requests for chunks, combining reductions, atomic updates and what small tasks cost
+/// need as long for the work of all threads. System time does not count as work, as far as threads were awake
+/// while they waited: LLVM's threads wait by yielding. Requests for chunks, combining reductions, atomic updates and what small tasks cost
 /// occupy processors like work, but can be won.
 pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let duration = facts.overheads.duration_ns;
@@ -206,7 +203,8 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     // While one thread executes all tasks of a taskloop, the others do not run.
     let tasks = lost_in(&|it| it.kind == Kind::SmallTasks && !tasks::are_kept(it));
     let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates + tasks;
-    let waited = spun(facts, &scheduling).max(changing(facts, &scheduling));
+    let awake = awake_in_waits(facts, &scheduling) as u64;
+    let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns.min(awake));
     let ran = scheduling.run_ns.saturating_sub(waited) as f64;
     // Threads that polled had a processor for the same part of their time as the others.
     let all = facts.overheads.whole_sum.total.ns as f64 + facts.overheads.serial.ns as f64;
@@ -218,14 +216,11 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     duration.saturating_sub(needed as u64)
 }
 
-/// The system time in which threads changed processors or yielded them, in nanoseconds. The rest was spent for
-/// the program, as on memory that it used for the first time.
-fn changing(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u64 {
-    let system_ns = facts.profile.run.system_ns;
-    match scheduling.turns {
-        0 => system_ns,
-        turns => system_ns.min(turns.saturating_mul(CHANGE_NS)),
-    }
+/// The time for which threads waited and did not sleep, in nanoseconds: they spun or yielded.
+fn awake_in_waits(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> f64 {
+    let awake = scheduling.run_ns.saturating_add(scheduling.ready_ns) as f64;
+    let computing = useful(facts) + facts.overheads.serial.ns as f64;
+    (awake - computing).max(0.0)
 }
 
 /// The time for which threads spun on a processor, in nanoseconds. With more threads than
@@ -235,10 +230,8 @@ fn spun(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u64 {
     if !waits_actively(facts) {
         return 0;
     }
-    let awake = scheduling.run_ns.saturating_add(scheduling.ready_ns) as f64;
-    let computing = useful(facts) + facts.overheads.serial.ns as f64;
     let ran = 1.0 - part(scheduling.ready_ns, scheduling.run_ns);
-    ((awake - computing).max(0.0) * ran) as u64
+    (awake_in_waits(facts, scheduling) * ran) as u64
 }
 
 /// The part of a thread's ready and running time in which it did not run.
