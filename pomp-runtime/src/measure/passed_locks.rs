@@ -216,8 +216,8 @@ impl Thread {
     }
 
     /// The thread holds a nestable lock, and sets it again at a region. Returns whether there is no more to do
-    /// than that.
-    #[inline(always)]
+    /// than that. A function of its own: what is recorded may have to be undone when the stack is unwound.
+    #[inline(never)]
     pub(super) fn sets_again_untimed(
         &'static self,
         region: &'static Region,
