@@ -35,7 +35,8 @@ impl<'a> Schedule<'a> {
     /// The number of iterations that a free thread gets each time. None if the source does not tell.
     pub(crate) fn iterations_at_once(&self) -> Option<u64> {
         let chunk = self.is("dynamic").then(|| self.chunk.unwrap_or("1"))?;
-        chunk.parse().ok().filter(|number| *number > 0)
+        let number: u32 = chunk.parse().ok()?;
+        Some(number.into()).filter(|number| *number > 0)
     }
 
     /// Whether it lets threads fetch single iterations (OpenMP 5.2, 11.5.3: without a chunk size

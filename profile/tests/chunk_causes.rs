@@ -122,7 +122,7 @@ fn chunks_are_larger_but_still_several_for_each_thread() {
     );
     let none = remedy_in(100, "dynamic,1000", 600, "");
     assert!(
-        none.contains("too few for larger chunks: use schedule(static)"),
+        none.contains("Larger chunks would be too few: use schedule(static)"),
         "{none}"
     );
 }

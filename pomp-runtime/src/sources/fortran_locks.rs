@@ -23,7 +23,7 @@ use crate::measure::{fortran_omp as omp, passed_locks, state};
 /// Defines the routines of one kind of lock.
 macro_rules! routines {
     (called: { $($called:literal => $called_omp:ident($($hint:ident)?),)+ },
-     set: $set:literal => $set_omp:ident , passed over by $at_once:path, $passes_over:path;
+     set: $set:literal => $set_omp:ident, passed over by $at_once:path, $passes_over:path;
      unset: $unset:literal => $unset_omp:ident, passed over by $is_passed:path,
      test: $test:ident => $test_omp:ident($name:literal) $(, untimed by $untimed:path)?,) => {
         $(pompf! {

@@ -145,7 +145,7 @@ pub(super) fn tried(call: Option<LockCall>, lock: *mut c_void, acquired: bool) {
 /// Defines the routines of one kind of lock.
 macro_rules! routines {
     (called: { $($called:ident => $called_omp:ident($($hint:ident)?),)+ },
-     set: $set:ident => $set_omp:ident , passed over by $at_once:path, $passes_over:path;
+     set: $set:ident => $set_omp:ident, passed over by $at_once:path, $passes_over:path;
      unset: $unset:ident => $unset_omp:ident, passed over by $is_passed:path,
      test: $test:ident => $test_omp:ident $(, untimed by $untimed:path)?,) => {
         $(

@@ -86,7 +86,7 @@ fn remedy(facts: &Facts<'_, '_>, region: usize, requests: Span, part: f64) -> St
         Chunk::Larger => String::new(),
         Chunk::None => {
             return format!(
-                "{chosen}It has too few for larger chunks: use {fixed}, or share out a loop around it."
+                "{chosen}Larger chunks would be too few: use {fixed}, or share out a loop around it."
             );
         }
     };
@@ -113,10 +113,8 @@ fn larger_chunk(
     requests: Span,
     part: f64,
 ) -> Chunk {
-    let Some(now) = schedule.iterations_at_once() else {
-        return Chunk::Larger;
-    };
-    let Some(executions) = facts.most_executions(region) else {
+    let now = schedule.iterations_at_once();
+    let (Some(now), Some(executions)) = (now, facts.most_executions(region)) else {
         return Chunk::Larger;
     };
     let wanted = now as f64 * (part / (1.0 - part).max(LITTLE)) / LITTLE;
@@ -124,7 +122,7 @@ fn larger_chunk(
     // The library has no logarithm of numbers with a fraction: a program need not be linked with the
     // library of mathematics.
     let wanted = 10_u64.pow((wanted - 1).ilog10() + 1);
-    let iterations = requests.count / executions.max(1) * now;
+    let iterations = (requests.count / executions.max(1)).saturating_mul(now);
     let most = iterations / (SEVERAL * facts.overheads.threads.max(1));
     match wanted.min(most) {
         chunk if chunk >= 2 * now => Chunk::Of(first_digit(chunk)),
