@@ -48,8 +48,10 @@ impl LockCall {
     /// The call stands for those of its node that were not timed. It took so many ticks.
     fn stands_for_untimed(self, ticks: u64) {
         if let Some(sample) = self.node.sample() {
-            let ticks = ticks.saturating_mul(sample.tests.untimed.get());
+            let untimed = sample.tests.untimed.get();
             sample.tests.untimed.set(0);
+            self.node.instances.add_many(ticks, untimed);
+            let ticks = ticks.saturating_mul(untimed);
             for part in [PseudoRegion::Main, PseudoRegion::Enter] {
                 self.node.span(part).ticks.add(ticks);
             }

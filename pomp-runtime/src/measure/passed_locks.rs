@@ -10,6 +10,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::clock::now;
 use super::coarse_clock;
+use super::holds::Held;
 use super::records::{Node, Region};
 use super::state;
 use super::thread::{self, Thread};
@@ -238,10 +239,12 @@ impl Thread {
     /// A nestable lock is about to be unset. True if there is no more to do than to unset it.
     #[inline(always)]
     pub(super) fn unsets_nestable(&'static self, address: usize) -> bool {
+        let is_sampled = |held: &Held| held.node.get().is_some_and(|it| it.sample().is_some());
         let passed = &self.passed_lock;
         match passed.again.get() {
             0 => {
-                let held = self.held(address).filter(|held| held.is_set_again());
+                let held = self.held(address);
+                let held = held.filter(|held| held.is_set_again() && is_sampled(held));
                 if let Some(held) = held {
                     held.change_depth(|depth| depth.saturating_sub(1));
                 }

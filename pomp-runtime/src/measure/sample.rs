@@ -357,6 +357,11 @@ impl Sample {
         self.timed.add(1);
     }
 
+    /// Calls for locks that were counted, and that no timed one stands for yet.
+    pub(crate) fn untimed_calls(&self) -> u64 {
+        self.tests.untimed.get()
+    }
+
     /// A member that was passed over took long.
     pub(super) fn add_long(&self, ticks: u64) {
         self.long.add(ticks);

@@ -9,6 +9,7 @@ use crate::measure::clock::Scale;
 use crate::measure::cost::Untimed;
 use crate::measure::records::node::{Origin, pseudo_region};
 use crate::measure::records::{Node, Region};
+use crate::measure::sample::Sample;
 use crate::measure::thread::Thread;
 
 pub(super) const MAIN: usize = PseudoRegion::Main as usize;
@@ -78,8 +79,22 @@ impl Snapshot {
         (untimed, pairs as u64)
     }
 
+    /// Adds the calls for locks that were counted, and that no timed one stands for yet. They took no time that
+    /// is known.
+    fn add_untimed_calls(&mut self) {
+        for index in self.samples.keys() {
+            let sample = self.nodes[*index].sample();
+            let untimed = sample.map_or(0, Sample::untimed_calls);
+            if untimed > 0 {
+                let instances = self.more_instances.entry(*index).or_default();
+                instances.add_many(0, untimed);
+            }
+        }
+    }
+
     /// Adds the estimated time of instances that were passed over.
     pub(super) fn settle_samples(&mut self) {
+        self.add_untimed_calls();
         let is_member = |index: usize| matches!(self.nodes[index].place(), Origin::Member(_));
         let samples = self
             .samples

@@ -318,6 +318,10 @@ fn nestable_locks_are_counted_exactly_and_timed_by_sample() {
     let all = MANY as u64;
     assert_eq!(counts(0), [2 * all, 2 * all, all]);
     assert_eq!(counts(1), [all, all, 0]);
+    for of in &profile.distributions {
+        let counted: u64 = of.histogram.iter().map(|bucket| bucket.count).sum();
+        assert_eq!(counted, counts(of.region)[0], "{of:?}");
+    }
     assert!(timed[0] < timed[1] / 4, "{timed:?}");
 }
 
