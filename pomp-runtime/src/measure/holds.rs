@@ -50,6 +50,11 @@ impl Held {
         self.depth.load(Ordering::Relaxed) > 1
     }
 
+    /// Whether the holds of the call that set it are timed by sample.
+    pub(super) fn is_sampled(&self) -> bool {
+        self.node.get().is_some_and(|node| node.sample().is_some())
+    }
+
     pub(super) fn change_depth(&self, change: impl FnOnce(u32) -> u32) -> u32 {
         let depth = change(self.depth.load(Ordering::Relaxed));
         self.depth.store(depth, Ordering::Relaxed);

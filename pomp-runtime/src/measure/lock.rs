@@ -45,7 +45,7 @@ pub(crate) struct LockCall {
 }
 
 impl LockCall {
-    /// The call stands for those of its node that were not timed. It took so many ticks.
+    /// The call stands for those of its node that were not timed, each of which took so many ticks.
     fn stands_for_untimed(self, ticks: u64) {
         if let Some(sample) = self.node.sample() {
             let untimed = sample.tests.untimed.get();
@@ -151,11 +151,7 @@ impl Thread {
         call.node
             .span(PseudoRegion::Enter)
             .add(at.wrapping_sub(call.start));
-        let held = self.held(address);
-        if let Some(held) = held {
-            held.change_depth(|depth| depth.saturating_add(1));
-        }
-        if held.is_some() || self.passed_lock.is_set_again(address) {
+        if self.sets_again(address) {
             self.trace_call(Op::LockNested, call, address, at);
             self.add_call(call, at);
             return call.stands_for_untimed(at.wrapping_sub(call.start));
@@ -176,14 +172,23 @@ impl Thread {
         }
     }
 
+    /// The thread sets a lock that it may hold already. Returns whether it does; then it has to unset it once more.
+    #[inline(always)]
+    pub(super) fn sets_again(&self, address: usize) -> bool {
+        let held = self.held(address);
+        if let Some(held) = held {
+            held.change_depth(|depth| depth.saturating_add(1));
+        }
+        held.is_some() || self.passed_lock.set_again(address)
+    }
+
     /// The call that acquired a lock returns. Recording it takes longer than many a hold. So where holds
     /// are timed by sample, that time is left out: the hold begins now. A lock that was set before is held
     /// already.
     #[inline(always)]
     pub(crate) fn begin_hold(&'static self, address: usize, now: impl Fn() -> u64) {
-        let is_sampled = |held: &Held| held.node.get().is_some_and(|it| it.sample().is_some());
         let held = self.held(address);
-        if let Some(held) = held.filter(|held| is_sampled(held) && held.is_set_once()) {
+        if let Some(held) = held.filter(|held| held.is_sampled() && held.is_set_once()) {
             let recording = now().saturating_sub(held.acquired.get());
             held.start.add(recording);
             held.acquired.add(recording);

@@ -10,13 +10,13 @@ use profile::region_kind::PseudoRegion;
 
 use super::clock::now;
 use super::coarse_clock;
-use super::holds::Held;
 use super::records::{Node, Region};
 use super::state;
 use super::thread::{self, Thread};
 
-/// One failed test of a lock in about so many is timed, and stands for all of them.
-const TESTS: u64 = 61;
+/// One call in about so many that sets no free lock is timed, and stands for all of them: a failed test of a
+/// lock, or a call that sets a lock again.
+const CALLS: u64 = 61;
 
 /// Failed tests up to the one that sets the lock are a row. One row in so many is timed as a whole.
 const ROWS: u64 = 8;
@@ -43,8 +43,7 @@ pub(crate) fn passes_over(
     })
 }
 
-/// As `passes_over_at_once`, of a nestable lock. If the thread holds it already, the call is counted, and no
-/// more.
+/// As `passes_over_nestable`, but the call is not passed over if the thread has to find its place first.
 #[inline(always)]
 pub(crate) fn passes_over_nestable_at_once(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
@@ -57,14 +56,16 @@ pub(crate) fn passes_over_nestable_at_once(
     })
 }
 
-/// As `passes_over`, of a nestable lock that `passes_over_nestable_at_once` has not passed over.
+/// As `passes_over`, of a nestable lock. If the thread holds it already, the call is counted, and no more.
 #[inline(always)]
 pub(crate) fn passes_over_nestable(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
     address: usize,
 ) -> Option<&'static Thread> {
-    passes_over_by(find, address, |thread, region| {
-        !thread.holds(address) && thread.knows_place_for(|| Some(region))
+    sets_again_untimed(find, address).or_else(|| {
+        passes_over_by(find, address, |thread, region| {
+            !thread.holds(address) && thread.knows_place_for(|| Some(region))
+        })
     })
 }
 
@@ -168,7 +169,7 @@ impl Thread {
         let by_tree = || self.next_frame(region).map(|(_, node)| node);
         let node = self.sampler.node_of(region).or_else(by_tree)?;
         let sample = node.sample()?;
-        (sample.tests.untimed.get() < TESTS).then_some(node)
+        (sample.untimed_calls() < CALLS).then_some(node)
     }
 
     #[inline(always)]
@@ -228,23 +229,17 @@ impl Thread {
             return false;
         };
         node.counts_untimed();
-        if !self.passed_lock.is_set_again(address)
-            && let Some(held) = self.held(address)
-        {
-            held.change_depth(|depth| depth.saturating_add(1));
-        }
-        true
+        self.sets_again(address)
     }
 
     /// A nestable lock is about to be unset. True if there is no more to do than to unset it.
     #[inline(always)]
     pub(super) fn unsets_nestable(&'static self, address: usize) -> bool {
-        let is_sampled = |held: &Held| held.node.get().is_some_and(|it| it.sample().is_some());
         let passed = &self.passed_lock;
         match passed.again.get() {
             0 => {
                 let held = self.held(address);
-                let held = held.filter(|held| held.is_set_again() && is_sampled(held));
+                let held = held.filter(|held| held.is_set_again() && held.is_sampled());
                 if let Some(held) = held {
                     held.change_depth(|depth| depth.saturating_sub(1));
                 }

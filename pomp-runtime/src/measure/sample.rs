@@ -158,10 +158,10 @@ impl Sequence {
     }
 }
 
-/// What is known of tests of a lock that failed.
+/// What is known of tests of a lock that failed, and of calls that set a nestable lock again.
 #[derive(Debug, Default)]
 pub(super) struct Tests {
-    /// How many were not timed since the last one that was.
+    /// How many of both were not timed since the last one that was.
     pub(super) untimed: SharedU64,
     /// How many failed since the lock was last set.
     in_a_row: SharedU64,

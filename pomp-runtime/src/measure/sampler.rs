@@ -424,14 +424,14 @@ impl PassedLock {
         self.address.load(Ordering::Relaxed) == address
     }
 
-    /// Its thread sets the lock at this address again, if it holds it. Returns whether it does.
+    /// Counts that its thread sets it again, if it is the lock at this address. Returns whether it is.
     #[inline(always)]
-    pub(super) fn is_set_again(&self, address: usize) -> bool {
-        let is_held = self.is(address);
-        if is_held {
+    pub(super) fn set_again(&self, address: usize) -> bool {
+        let is_this = self.is(address);
+        if is_this {
             self.again.add(1);
         }
-        is_held
+        is_this
     }
 
     /// Whether there is one.

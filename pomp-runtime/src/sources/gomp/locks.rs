@@ -102,10 +102,7 @@ shapes! {
     /// Sets a nestable lock.
     nest_lock_set(lock, found, call) {
         let measured = || found.measured_region();
-        let passed = || {
-            let at_once = passed_locks::passes_over_nestable_at_once(measured, lock.addr());
-            at_once.or_else(|| passed_locks::passes_over_nestable(measured, lock.addr()))
-        };
+        let passed = || passed_locks::passes_over_nestable(measured, lock.addr());
         set(lock, found, call, passed)
     }
 
