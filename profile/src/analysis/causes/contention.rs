@@ -193,10 +193,10 @@ fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     if !matches!(kind, RegionKind::Critical | RegionKind::Lock) {
         return None;
     }
-    let table = facts
-        .table(region)
-        .filter(|table| table.rows().count() > 1)?;
-    let entries = table.sum[table.column(Quantity::ExecCount)?];
+    if facts.table(region)?.rows().count() < 2 {
+        return None;
+    }
+    let entries = facts.sum_of(region, Quantity::ExecCount);
     let around = facts.sum_of(facts.construct_around(region)?, Quantity::ExecTime);
     let each_ns = around / entries.max(1);
     let is_much = around as f64 >= MUCH_AROUND * facts.overheads.thread_time_ns as f64;

@@ -177,8 +177,8 @@ pub(super) fn limit_to_processors(facts: &Facts<'_, '_>, causes: &mut [Cause]) {
 /// The elapsed time that all causes together can win, in nanoseconds. With more threads than
 /// processors, another thread computes while one waits. Even without the waits, the processors
 /// need as long for the work of all threads. System time does not count as work, as far as threads were awake
-/// while they waited: LLVM's threads wait by yielding. Requests for chunks, combining reductions, atomic updates and what small tasks cost
-/// occupy processors like work, but can be won.
+/// while they waited: LLVM's threads wait by yielding. Requests for chunks, combining reductions, atomic updates
+/// and what small tasks cost occupy processors like work, but can be won.
 pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let duration = facts.overheads.duration_ns;
     let processors = u64::from(facts.profile.run.processors);

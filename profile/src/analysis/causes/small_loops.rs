@@ -26,11 +26,11 @@ const WORTH_A_BARRIER: u64 = 2_000;
 /// A wait of at most this time that no uneven work explains is the cost of the barrier itself, in
 /// nanoseconds: no thread is late by so little.
 const SHORT_WAIT: f64 = 2_000.0;
-/// Where the work is not known, waits of the threads must be alike, up to this ratio.
-const ALIKE: f64 = 0.5;
 /// Such waits must cost at least this part of the construct's elapsed time, where longer ones must
 /// cost [`COSTS`].
 const COSTS_OF_SHORT_WAITS: f64 = 0.1;
+/// Where the work is not known, the least wait of a thread must be at least this part of the longest.
+const ALIKE: f64 = 0.5;
 
 /// A construct, with what is lost at its barrier.
 struct Construct {
@@ -89,21 +89,26 @@ fn construct(facts: &Facts<'_, '_>, entry: &Entry, elapsed: f64) -> Option<Const
     }
     let table = facts.table(entry.region)?;
     let (rows, part) = unexplained(table);
+    let times = facts.most_executions(entry.region)?;
+    let executions = facts.sum_of(entry.region, Quantity::ExecCount).max(1);
     let is_work_known = facts.knows_work_of(entry.region);
-    let mut construct = Construct {
+    let (work, elapsed) = match is_work_known {
+        true => (rows.iter().map(|row| row.1).sum(), elapsed),
+        false => {
+            let work = unseen_work(facts, entry.region, executions)?;
+            let all = work.saturating_add(entry.amount.lost) as f64;
+            (work, all * times as f64 / executions as f64)
+        }
+    };
+    let construct = Construct {
         entry: entry.clone(),
         part,
-        times: facts.most_executions(entry.region)?,
-        executions: facts.sum_of(entry.region, Quantity::ExecCount).max(1),
-        work: rows.iter().map(|row| row.1).sum(),
+        times,
+        executions,
+        work,
         is_work_known,
         elapsed,
     };
-    if !is_work_known {
-        construct.work = unseen_work(facts, entry.region, construct.executions)?;
-        let all = construct.work.saturating_add(entry.amount.lost) as f64;
-        construct.elapsed = all * construct.times as f64 / construct.executions as f64;
-    }
     let each = |ns: u64| ns as f64 / construct.executions as f64;
     let is_crowded = facts.is_crowded();
     let barrier = match is_crowded || settings::sleeps_at_once(facts).is_some() {

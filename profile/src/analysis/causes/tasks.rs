@@ -138,12 +138,10 @@ fn tasks_kept(facts: &Facts<'_, '_>, taskloop: usize) -> Option<Kept> {
         let parent = node.parent.map(|parent| nodes[parent].region);
         parent == Some(taskloop)
     };
-    let tasks: u64 = nodes.iter().filter(its).map(times).sum();
-    let kept: u64 = nodes.iter().filter(its).filter(is_inside).map(times).sum();
+    let inside = || nodes.iter().filter(its).filter(is_inside);
     let loops = || nodes.iter().filter(|node| node.region == taskloop);
     let run = &facts.profile.run;
-    let rows = nodes.iter().filter(its).filter(is_inside);
-    let rows = rows.flat_map(|node| node.rows().map(|it| run.measuring_ps(it.row, node.kind)));
+    let rows = inside().flat_map(|node| node.rows().map(|it| run.measuring_ps(it.row, node.kind)));
     let measuring_ps: u128 = rows.sum();
     let spent_ns: u64 = loops()
         .flat_map(TreeNode::rows)
@@ -151,8 +149,8 @@ fn tasks_kept(facts: &Facts<'_, '_>, taskloop: usize) -> Option<Kept> {
         .sum();
     let kept = Kept {
         loops: loops().map(times).sum(),
-        tasks,
-        kept,
+        tasks: nodes.iter().filter(its).map(times).sum(),
+        kept: inside().map(times).sum(),
         measuring: (measuring_ps as f64 / 1000.0 / spent_ns.max(1) as f64).min(1.0),
     };
     let threads = facts.overheads.threads;
