@@ -131,9 +131,20 @@ pub(super) fn goes_on(at: u64) -> bool {
 /// The mean time from one step to the next in ticks, as a moment chosen at random sees it: longer
 /// times between steps weigh more.
 pub(super) fn period() -> f64 {
-    let sums = clock().sums.each_ref();
-    let [all, squares] = sums.map(|of| f64::from_bits(of.load(Ordering::Relaxed)));
+    let [all, squares] = sums();
     squares / all.max(1.0)
+}
+
+/// The mean time from one step to the next in ticks.
+pub(super) fn mean_period() -> f64 {
+    let [all, _] = sums();
+    (all / steps_of(mark()).max(1) as f64).max(1.0)
+}
+
+/// The sum of the times between steps, and the sum of their squares.
+fn sums() -> [f64; 2] {
+    let sums = clock().sums.each_ref();
+    sums.map(|of| f64::from_bits(of.load(Ordering::Relaxed)))
 }
 
 /// The variable with the mark, for programs that read it without a call.

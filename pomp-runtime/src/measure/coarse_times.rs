@@ -83,13 +83,16 @@ pub(crate) fn is_recorded(
     if !may_be_coarse(event) {
         return false;
     }
+    let begin = coarse_clock::now();
     let Some((thread, region)) = coarse_region(find) else {
         return false;
     };
-    match event.action() {
+    let is_recorded = match event.action() {
         Action::Open(_) => thread.opens_at_once(region),
         _ => thread.closes_at_once(region),
-    }
+    };
+    thread.own_time.end_coarse(begin);
+    is_recorded
 }
 
 /// As `is_recorded`, of the begin of a task's execution. `stack` is an address on the machine's
@@ -99,10 +102,13 @@ pub(crate) fn opens_execution(
     find: impl FnOnce() -> Option<&'static Region> + Copy,
     stack: u64,
 ) -> bool {
+    let begin = coarse_clock::now();
     let Some((thread, region)) = coarse_region(find) else {
         return false;
     };
-    thread.begins_execution_at_once(region, stack)
+    let is_recorded = thread.begins_execution_at_once(region, stack);
+    thread.own_time.end_coarse(begin);
+    is_recorded
 }
 
 /// This thread, and the region that `find` gives, if its instances may be timed by the coarse

@@ -9,6 +9,7 @@ use profile::descriptor::Descriptor;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::clock::{self, Scale};
+use super::coarse_clock;
 use super::errno;
 use super::lending::Passing;
 use super::own_time;
@@ -118,8 +119,26 @@ pub(crate) fn of_untimed_pair(scale: Scale, untimed: Untimed) -> u64 {
         coarse,
         pairs,
     } = untimed;
-    let sum = ps(calls, &CALLS) + ps(counted, &COUNTED) + ps(noted, &NOTED) + ps(coarse, &COARSE);
+    let coarse = ps(coarse, &COARSE) as f64 * in_place(coarse);
+    let sum = ps(calls, &CALLS) + ps(counted, &COUNTED) + ps(noted, &NOTED) + coarse as u128;
     u64::try_from(sum / u128::from(pairs.max(1))).unwrap_or(u64::MAX)
+}
+
+/// How many times as long as in a loop that many pairs of events took in the program. The coarse clock
+/// timed them, and the number of steps that it made in them says it ([`own_time`]).
+fn in_place(pairs: u64) -> f64 {
+    let all = thread::all();
+    let seen = all.iter().map(|thread| thread.own_time.steps()).sum();
+    let in_loop = pairs as f64 * COARSE.ticks() as f64 / PAIRS as f64;
+    ratio_of_steps(seen, in_loop / coarse_clock::mean_period())
+}
+
+/// The ratio of the steps that were seen to those that were expected. The fewer there are, the less they
+/// say, and the closer the ratio is to 1.
+fn ratio_of_steps(seen: u64, expected: f64) -> f64 {
+    /// So many steps are added to both numbers.
+    const PRIOR: f64 = 4.0;
+    (PRIOR + seen as f64) / (PRIOR + expected)
 }
 
 /// As `of_pair`, in ticks.
@@ -359,6 +378,14 @@ fn probe(event: Event, thread: &'static Thread, region: &'static Region) -> bool
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_steps_change_little() {
+        assert!((ratio_of_steps(0, 0.0) - 1.0).abs() < 1e-9);
+        assert!((ratio_of_steps(1, 0.1) - 1.0).abs() < 0.3);
+        assert!((ratio_of_steps(300, 100.0) - 3.0).abs() < 0.1);
+        assert!(ratio_of_steps(0, 100.0) > 0.0);
+    }
 
     #[test]
     fn a_pair_costs_something() {

@@ -2,8 +2,13 @@
 //!
 //! A loop that records events one after the other has everything in the processor's caches. In a
 //! program, an event meets other data there. So one of many events is timed as a whole.
+//!
+//! An event that takes its time from the [coarse clock](super::coarse_clock) costs less than a read of
+//! the real one. Of such events those are counted during which the coarse clock went on by a step: there are as
+//! many of them as the time of all events has steps.
 
 use super::clock;
+use super::coarse_clock;
 use super::shared::SharedU64;
 
 /// One of this many events of a thread is timed. The number is a prime: an instance of a construct has
@@ -24,6 +29,8 @@ pub(crate) struct OwnTime {
     least: SharedU64,
     events: SharedU64,
     ticks: SharedU64,
+    /// The events during which the coarse clock went on.
+    steps: SharedU64,
 }
 
 impl OwnTime {
@@ -33,7 +40,27 @@ impl OwnTime {
             least: SharedU64::new(0),
             events: SharedU64::new(0),
             ticks: SharedU64::new(0),
+            steps: SharedU64::new(0),
         }
+    }
+
+    /// An event ends that began at this time of the coarse clock.
+    #[inline(always)]
+    pub(super) fn end_coarse(&self, begin: u64) {
+        if coarse_clock::now() != begin {
+            self.add_step();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_step(&self) {
+        self.steps.add(1);
+    }
+
+    /// How many events there were during which the coarse clock went on.
+    pub(super) fn steps(&self) -> u64 {
+        self.steps.get()
     }
 
     /// An event begins to be recorded. The time, if this event is timed, and else 0.
@@ -94,5 +121,22 @@ fn extra_ticks(calm: u64, ticks: u64, events: u64) -> u64 {
     match events {
         ..ENOUGH => 0,
         _ => (ticks / events).saturating_sub(calm),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_during_which_the_coarse_clock_goes_on_are_counted() {
+        let own = OwnTime::new();
+        for (at, steps) in [(1_000, 1), (2_000, 2)] {
+            let begin = coarse_clock::now();
+            own.end_coarse(begin);
+            coarse_clock::advance(at);
+            own.end_coarse(begin);
+            assert_eq!(own.steps(), steps);
+        }
     }
 }
