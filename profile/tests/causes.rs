@@ -15,6 +15,8 @@ mod locks;
 mod small_loops;
 #[path = "causes/spinning.rs"]
 mod spinning;
+#[path = "causes/task_waits.rs"]
+mod task_waits;
 mod team;
 
 use by_hand::{SECOND, node, row, run};

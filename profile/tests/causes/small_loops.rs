@@ -128,10 +128,10 @@ fn small_worksharing_constructs_are_one_cause() {
 }
 
 /// With too many threads, a barrier costs as much as it takes to change processors. Of a construct that would be
-/// worth a barrier otherwise, the number of threads is to blame.
+/// worth a barrier otherwise, the number of threads is to blame. So it is of a `single`, which is not divided.
 #[test]
 fn with_too_many_threads_only_tiny_constructs_are_too_small() {
-    let first = |work_ns: u64| {
+    let small = |kind: Kind, work_ns: u64| {
         const TIMES: u64 = 1_000_000;
         let span = |each_ns: u64| Span {
             count: TIMES,
@@ -142,12 +142,13 @@ fn with_too_many_threads_only_tiny_constructs_are_too_small() {
             row.with(Body, span(work_ns))
                 .with(Ibarr, span(80_000 - work_ns))
         });
-        let mut profile = team(&[Kind::Loop], vec![node(Some(0), 1, Body, rows.to_vec())]);
+        let mut profile = team(&[kind], vec![node(Some(0), 1, Body, rows.to_vec())]);
         profile.run.processors = 1;
-        causes(&profile).remove(0)
+        let mut causes = causes(&profile).into_iter();
+        causes.find(|cause| cause.kind == CauseKind::SmallLoops)
     };
-    let tiny = first(100);
-    assert_eq!(tiny.kind, CauseKind::SmallLoops);
+    let tiny = small(Kind::Loop, 100).unwrap();
     assert!(tiny.remedy.contains("no more threads than processors"));
-    assert_ne!(first(5_000).kind, CauseKind::SmallLoops);
+    assert!(small(Kind::Loop, 5_000).is_none());
+    assert!(small(Kind::Single, 100).is_none());
 }

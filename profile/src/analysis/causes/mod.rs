@@ -26,6 +26,7 @@ mod shape;
 mod small;
 mod small_loops;
 mod spinning;
+mod task_waits;
 mod tasks;
 mod teams;
 mod waits;

@@ -115,7 +115,11 @@ fn construct(facts: &Facts<'_, '_>, entry: &Entry, elapsed: f64) -> Option<Const
         true => WAKING_BARRIER,
         false => BARRIER,
     };
-    let is_worth_it = || construct.work >= WORTH_A_BARRIER.saturating_mul(construct.times);
+    // Threads share out no work in a single construct. So its size says nothing of their number.
+    let is_worth_it = || {
+        entry.is_of(&[RegionKind::Single])
+            || construct.work >= WORTH_A_BARRIER.saturating_mul(construct.times)
+    };
     let is_small = construct.times >= REPEATED
         && each(construct.work) <= SMALL
         && each(entry.amount.lost) <= barrier

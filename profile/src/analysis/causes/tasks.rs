@@ -3,7 +3,7 @@
 
 use super::creator::work_of_creator;
 use super::ledger::{Entry, Ledger, sum};
-use super::waits::{encloses, is_mostly, times};
+use super::task_waits::{encloses, is_mostly, times};
 use super::{Cause, Facts, Kind, Place, mentions};
 use crate::analysis::remedy::tasks_while_waiting;
 use crate::analysis::tree::TreeNode;

@@ -1,76 +1,27 @@
 //! Waits of team members for each other: which member they waited for, and why that member had
 //! more to do.
 
-use super::creator::work_of_creator;
 use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
-use super::{Cause, Doubt, Facts, Kind, Place, kernel, long_tasks, mentions};
-use crate::advice::{
-    LONG_TASK, TASKS_IN_ORDER, TOO_FEW_TASKS, TOO_LITTLE_WORK, TOO_SHORT_FOR_TEAM, WAITED_FOR_SOON,
-    advice, for_loop,
-};
-use crate::analysis::remedy::{EXPLAINS, loop_facts, tasks_while_waiting, too_little_work};
+use super::{Cause, Doubt, Facts, Kind, Place, kernel, mentions, task_waits};
+use crate::advice::{TOO_LITTLE_WORK, TOO_SHORT_FOR_TEAM, advice, for_loop};
+use crate::analysis::remedy::{EXPLAINS, loop_facts, too_little_work};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::columns::{Quantity, occupied};
-use crate::model::Region;
 use crate::overheads::Category;
-use crate::region_kind::{PseudoRegion, RegionKind};
+use crate::region_kind::RegionKind;
 use crate::schedule::Schedule;
-
-/// Constructs in which one thread waits for the tasks that it created.
-const WAITS_FOR_TASKS: &[RegionKind] = &[RegionKind::Taskwait, RegionKind::Taskloop];
 
 /// One cause for each region at which threads waited.
 pub(super) fn waits(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let waits = ledger.take_by_region(is_wait);
     let causes = waits.iter().filter_map(|taken| cause(facts, taken));
-    with_waits_inside(facts, causes.collect())
-}
-
-/// Adds waits for tasks to the cause at the end of the construct around them. While one thread
-/// waits in a `taskwait` for the task of another, the others wait there for work.
-fn with_waits_inside(facts: &Facts<'_, '_>, causes: Vec<Cause>) -> Vec<Cause> {
-    let region = |cause: &Cause| cause.place.regions.first().copied();
-    let is_wait_for_tasks = |cause: &Cause| {
-        let kind = region(cause).map(|region| facts.profile.regions[region].kind);
-        cause.kind == Kind::TooFewTasks && kind.is_some_and(|kind| WAITS_FOR_TASKS.contains(&kind))
-    };
-    let (inner, mut outer): (Vec<Cause>, Vec<Cause>) =
-        causes.into_iter().partition(is_wait_for_tasks);
-    for mut cause in inner {
-        let is_around = |outer: &&mut Cause| {
-            let both = region(outer).zip(region(&cause));
-            let is_around = both.is_some_and(|(outer, inner)| encloses(facts, outer, inner));
-            outer.kind == Kind::TooFewTasks && is_around
-        };
-        match outer.iter_mut().find(is_around) {
-            Some(around) => {
-                if cause.likely.ns > around.likely.ns {
-                    std::mem::swap(around, &mut cause);
-                }
-                around.add(facts, cause.amount());
-                around.place.regions.extend(cause.place.regions);
-            }
-            None => outer.push(cause),
-        }
-    }
-    outer
-}
-
-/// Whether a region is entered within another.
-pub(super) fn encloses(facts: &Facts<'_, '_>, outer: usize, inner: usize) -> bool {
-    let nodes = &facts.tree.nodes;
-    let mut its = nodes.iter().filter(|node| node.region == inner);
-    its.any(|node| {
-        let parent = |node: &TreeNode<'_>| node.parent.map(|parent| &nodes[parent]);
-        let mut around = std::iter::successors(parent(node), |&node| parent(node));
-        around.any(|node| node.region == outer)
-    })
+    task_waits::with_inner_ones(facts, causes.collect())
 }
 
 fn is_wait(entry: &Entry) -> bool {
-    entry.is_wait() || entry.is_of(WAITS_FOR_TASKS)
+    entry.is_wait() || entry.is_of(task_waits::FOR_TASKS)
 }
 
 fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
@@ -83,45 +34,17 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
         let cause = facts.cause(of_construct(entry), at(), taken);
         return Some(cause.saying(format!("threads waited {}", time(lost)), ""));
     };
-    if let Some(executed) = tasks_while_waiting(table, entry.cost.quantity) {
-        let work = work_of_creator(facts, entry);
-        if let Some(work) = work.filter(|_| waits_for_one_task(facts, region).is_none()) {
-            let what = format!(
-                "one thread worked {} in it besides creating tasks, while the others waited or executed \
-                 tasks, for only {}",
-                time(work),
-                time(executed)
-            );
-            let cause = facts.cause(Kind::Single, at(), taken);
-            return Some(
-                cause
-                    .showing(&[("work_ns", work), ("tasks_ns", executed)])
-                    .saying(what, CREATOR),
-            );
-        }
-        let cause = facts
-            .cause(Kind::TooFewTasks, at(), taken)
-            .doubted(Doubt::Short)
-            .showing(&[("tasks_ns", executed)]);
-        return Some(wait_for_tasks(facts, cause, region, [lost, executed]));
-    }
-    if entry.is_of(WAITS_FOR_TASKS) {
-        let cause = facts
-            .cause(Kind::TooFewTasks, at(), taken)
-            .doubted(Doubt::Short);
-        let what = "threads waited for tasks that others executed";
-        return Some(cause.saying(what, too_few_tasks(facts, region)));
-    }
-    if entry.cost.kind == RegionKind::Single && mostly_waits_for_one_task(facts, region) {
-        let cause = facts
-            .cause(Kind::TooFewTasks, at(), taken)
-            .doubted(Doubt::Short);
-        let what = "one thread created and executed the tasks one after the other";
-        return Some(cause.saying(what, too_few_tasks(facts, region)));
+    let other = sibling(facts, entry);
+    let by_one_thread = match entry.cost.kind {
+        RegionKind::Single => Some(region),
+        _ => other.map(|other| other.region),
+    };
+    if let Some(cause) = task_waits::cause(facts, taken, entry, by_one_thread) {
+        return Some(cause);
     }
     // A loop without a barrier before this construct explains more than the little work in this
     // construct.
-    if let Some(other) = sibling(facts, entry) {
+    if let Some(other) = other {
         return Some(of_sibling(facts, taken, entry, other));
     }
     if !facts.knows_work_of(entry.region) {
@@ -159,112 +82,6 @@ const COPIES: &str = "Share its work out, prepare its values ahead while the oth
 /// Advice for a loop whose begin was not seen each time.
 const UNSEEN_WORK: &str = "Its work can't be seen in this mode, since the compiler shows the loop's begin only once: \
                            build with rompcc to see which thread has how much to do.";
-
-/// Advice for a thread that has more to do than to create tasks.
-const CREATOR: &str = "Let the tasks do that work, or let more threads create them.";
-
-/// A `taskwait` waits for one task at a time if there are at most so many tasks for each wait.
-const ONE_TASK: f64 = 1.5;
-
-/// The `taskwait` of the same team that waits for one task at a time, if there is one. A
-/// `taskwait` that tasks execute does not count: a recursion makes a task of one half of its work
-/// and does the other half itself.
-fn waits_for_one_task(facts: &Facts<'_, '_>, region: usize) -> Option<usize> {
-    let binding = facts.binding_regions();
-    let nodes = &facts.tree.nodes;
-    let around = |node: &TreeNode<'_>| node.parent.map(|parent| &nodes[parent]);
-    let is_wait = |wait: usize| {
-        facts.profile.regions[wait].kind == RegionKind::Taskwait && binding[wait] == binding[region]
-    };
-    let is_for_one = |wait: usize| {
-        let its = || nodes.iter().filter(move |node| node.region == wait);
-        let blocks: Vec<&TreeNode<'_>> = its().filter_map(around).collect();
-        let beside = blocks.iter().flat_map(|block| &block.children);
-        let created: u64 = beside
-            .map(|&child| &nodes[child])
-            .filter(|node| node.kind.is_task_creation())
-            .map(times)
-            .sum();
-        let waited: u64 = its().map(times).sum();
-        !blocks.iter().any(|block| block.kind.is_task_execution())
-            && waited >= OFTEN
-            && created > 0
-            && created as f64 <= ONE_TASK * waited as f64
-    };
-    (0..facts.profile.regions.len()).find(|&wait| is_wait(wait) && is_for_one(wait))
-}
-
-/// Whether the thread in a `single` spends most of its time in a `taskwait` for one task at a time.
-fn mostly_waits_for_one_task(facts: &Facts<'_, '_>, single: usize) -> bool {
-    let wait = waits_for_one_task(facts, single).filter(|&wait| encloses(facts, single, wait));
-    wait.is_some_and(|wait| is_mostly(facts, single, wait))
-}
-
-/// Whether the thread in a `single` spends most of its time in another construct.
-pub(super) fn is_mostly(facts: &Facts<'_, '_>, single: usize, other: usize) -> bool {
-    let spent = |region: usize, part: PseudoRegion| -> u64 {
-        let nodes = facts.tree.nodes.iter();
-        let its = nodes.filter(|node| node.region == region);
-        its.flat_map(TreeNode::rows)
-            .map(|it| it.row.span(part).ns)
-            .sum()
-    };
-    spent(other, PseudoRegion::Main) > spent(single, PseudoRegion::Body) / 2
-}
-
-/// How often a node was executed, by all threads.
-pub(super) fn times(node: &TreeNode<'_>) -> u64 {
-    node.rows().map(|it| it.row.main.count).sum()
-}
-
-/// A wait at a region, for so long, in which threads executed tasks for so long.
-fn wait_for_tasks(
-    facts: &Facts<'_, '_>,
-    cause: Cause,
-    region: usize,
-    [waited, executed]: [u64; 2],
-) -> Cause {
-    let what = format!(
-        "threads waited {} there, and executed tasks for {}",
-        time(waited),
-        time(executed)
-    );
-    let longest = match waits_for_one_task(facts, region) {
-        None if !have_dependences(facts) => long_tasks::longest(facts, region, waited),
-        _ => None,
-    };
-    match longest {
-        Some(longest) => cause
-            .showing(&[("longest_ns", longest.ns)])
-            .saying(format!("{what}. {}", longest.in_words(facts)), LONG_TASK),
-        None => cause.saying(what, too_few_tasks(facts, region)),
-    }
-}
-
-/// The advice for a wait because of too few tasks.
-fn too_few_tasks(facts: &Facts<'_, '_>, region: usize) -> String {
-    if let Some(wait) = waits_for_one_task(facts, region) {
-        let wait = facts.the(wait);
-        return format!(
-            "The wait of {wait} is for one task at a time: create all tasks that can run at the \
-             same time before it."
-        );
-    }
-    let waits_for_tasks = |region: &Region| region.kind == RegionKind::Taskwait;
-    let remedy = match have_dependences(facts) {
-        true => TASKS_IN_ORDER,
-        false if facts.profile.regions.iter().any(waits_for_tasks) => WAITED_FOR_SOON,
-        false => TOO_FEW_TASKS,
-    };
-    remedy.to_owned()
-}
-
-/// Whether tasks depend on others.
-fn have_dependences(facts: &Facts<'_, '_>) -> bool {
-    let regions = facts.profile.regions.iter();
-    let mut creations = regions.filter(|region| region.kind.is_task_creation());
-    creations.any(|region| mentions(region, "depend"))
-}
 
 /// The kind of cause that the waiting construct itself suggests.
 fn of_construct(entry: &Entry) -> Kind {
