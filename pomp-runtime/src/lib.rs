@@ -38,6 +38,7 @@
 
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 
+mod hash;
 mod measure;
 mod result;
 mod run;

@@ -20,6 +20,7 @@ use super::coarse_clock;
 use super::records::Region;
 use super::records::node::pseudo_region;
 use super::shared::{SharedRef, SharedU64};
+use crate::hash::spread;
 
 /// The number of records of a thread. The regions that get none are passed over by calls.
 const RECORDS: usize = 64;
@@ -194,9 +195,8 @@ struct Alone(Unmeasured);
 pub(crate) fn lend_while_off(place: usize) -> &'static Passing {
     static RECORDS: [Alone; RECORDS_WHILE_OFF] =
         [const { Alone(Unmeasured::new()) }; RECORDS_WHILE_OFF];
-    // The memory of each thread lies about equally far from that of the next one. A product with the
-    // golden ratio spreads such addresses evenly.
-    let hash = ((place >> 12) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    // The memory of each thread lies about equally far from that of the next one.
+    let hash = spread((place >> 12) as u64);
     let number = (hash >> 32) as usize % RECORDS_WHILE_OFF;
     RECORDS[number].0.lend()
 }

@@ -8,6 +8,7 @@ use profile::region_kind::PseudoRegion;
 use super::lending::{Lending, Passed, Passing};
 use super::records::Region;
 use super::shared::{SharedRef, SharedU64};
+use crate::hash::{FACTOR, spread};
 use crate::measure::records::Node;
 use crate::measure::records::waits::{NodeWaits, SEVERAL};
 
@@ -147,7 +148,7 @@ impl Sampler {
             seen: SharedU64::new(0),
             place: SharedU64::new(0),
             passed: Passed::none(),
-            random: SharedU64::new(0x9e37_79b9_7f4a_7c15),
+            random: SharedU64::new(FACTOR),
             used: SharedU64::new(0),
             teams: SharedU64::new(0),
             work_between: WorkBetween::new(),
@@ -165,10 +166,9 @@ impl Sampler {
 
     #[inline(always)]
     fn number(region: &'static Region, place: u64) -> usize {
-        // Regions stand side by side in memory, so many bits of their addresses are the same. A product
-        // with the golden ratio spreads what differs over its upper bits.
+        // Regions stand side by side in memory, so many bits of their addresses are the same.
         let region = std::ptr::from_ref(region).addr() as u64;
-        let spread = (region ^ place.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let spread = spread(region ^ place.rotate_left(32));
         (spread >> (u64::BITS - ENTRIES.ilog2())) as usize
     }
 

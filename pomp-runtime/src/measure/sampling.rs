@@ -31,6 +31,7 @@ use super::sample::Sample;
 use super::shared::leak;
 use super::thread::Thread;
 use super::{coarse_clock, cost};
+use crate::hash::spread;
 use crate::measure::records::Node;
 use crate::measure::records::node::pseudo_region;
 
@@ -337,7 +338,7 @@ fn left_in_window(done: u64, window: u64) -> u64 {
         return 0;
     }
     let timed_of = |number: u64| {
-        let random = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let random = spread(number) >> 32;
         number * window + random % window
     };
     let number = done / window;

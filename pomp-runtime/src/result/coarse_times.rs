@@ -5,7 +5,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::samples::{MAIN, SEQ, depth};
 use super::snapshot::{Snapshot, part_of};
-use crate::measure::calls::hash::Map;
+use crate::hash::Map;
 use crate::measure::records::Node;
 use crate::measure::records::distribution::Distribution;
 use crate::measure::records::node::Origin;

@@ -9,7 +9,7 @@ use profile::order;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::node_merge::{Placed, Places};
-use crate::measure::calls::hash::Map;
+use crate::hash::Map;
 use crate::measure::clock::Scale;
 use crate::measure::lock_history::WAITED;
 use crate::measure::records::distribution::Distribution;

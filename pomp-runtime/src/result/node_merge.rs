@@ -7,7 +7,7 @@
 use profile::region_kind::PseudoRegion;
 
 use super::snapshot::Snapshot;
-use crate::measure::calls::hash::Map;
+use crate::hash::Map;
 use crate::measure::records::Node;
 use crate::measure::records::Region;
 use crate::measure::records::node::Origin;

@@ -4,7 +4,7 @@
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::snapshot::Snapshot;
-use crate::measure::calls::hash::Map;
+use crate::hash::Map;
 use crate::measure::clock::Scale;
 use crate::measure::cost::Untimed;
 use crate::measure::records::node::{Origin, pseudo_region};

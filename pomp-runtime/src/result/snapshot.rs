@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use profile::model::{Estimate, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use crate::measure::calls::hash::Map;
+use crate::hash::Map;
 use crate::measure::calls::totals::{Recorded, Total, Totals};
 use crate::measure::clock::Scale;
 use crate::measure::open_frames::open_frames;

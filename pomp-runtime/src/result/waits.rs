@@ -9,7 +9,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 use super::contention;
 use super::node_merge::Places;
 use super::snapshot::part_of;
-use crate::measure::calls::hash::Map;
+use crate::hash::Map;
 use crate::measure::clock::Scale;
 use crate::measure::records::distribution::Distribution;
 

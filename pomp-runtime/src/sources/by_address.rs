@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::hash::spread;
 use crate::measure::modules;
 use crate::measure::shared::{SharedRef, leak, leak_slice};
 
@@ -118,7 +119,7 @@ impl<K: Known> Slots<K> {
     /// The slots where something at an address can stand, in order.
     #[inline(always)]
     fn of(&self, address: usize) -> impl Iterator<Item = &'static SharedRef<K>> + use<K> {
-        let mixed = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let mixed = spread(address as u64) >> 32;
         let mask = self.0.len().wrapping_sub(1);
         let slots = self.0;
         (mixed as usize..).map_while(move |slot| slots.get(slot & mask))

@@ -7,7 +7,7 @@
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::hash::Spread;
+use crate::hash::Spread;
 use crate::measure::records::Node;
 use crate::measure::records::node::Key;
 use crate::measure::shared::{SharedRef, SharedU64, leak, leak_slice};

@@ -2,7 +2,6 @@
 //! region that was reached by one path. `tree` has the nodes, and finds the node of a reached
 //! region by `index`.
 
-pub(crate) mod hash;
 mod index;
 pub(crate) mod log;
 pub(crate) mod totals;

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use super::{ForkingThread, ForkingThreads, Node, Open, PassedTeams, Team, TeamPath};
+use crate::hash::FACTOR;
 use crate::measure::shared::{SharedRef, leak};
 
 impl Team {
@@ -138,7 +139,7 @@ impl TeamPath {
             level: outer.level + 1,
             way: outer
                 .way
-                .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+                .wrapping_mul(FACTOR)
                 .wrapping_add(u64::from(number) + 1),
         })
     }

@@ -3,6 +3,7 @@
 use profile::model::Row;
 
 use super::*;
+use crate::hash::spread;
 use crate::measure::cost::ticks_of_updates;
 use crate::measure::estimate;
 use crate::measure::records::region::tests::{reading, updating};
@@ -387,7 +388,7 @@ fn held(length: Length, runs: u64, instances: u64) -> f64 {
     let holds = |run: &u64| {
         let t = sampled_thread();
         let atomic = region("atomic", 1);
-        let mut random = 0x2545_f491_4f6c_dd1d ^ (run + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut random = 0x2545_f491_4f6c_dd1d ^ spread(run + 1);
         let lengths = (0..instances).map(|_| {
             random ^= random << 13;
             random ^= random >> 7;

@@ -5,6 +5,7 @@ use profile::region_kind::RegionKind;
 
 use super::sampling::{MANY, passes_over_lock, row, sampled_thread};
 use super::*;
+use crate::hash::spread;
 use crate::measure::cost::{ticks_of_passing, ticks_of_updates};
 use crate::measure::sampling;
 use Event::*;
@@ -116,7 +117,7 @@ fn so_is_the_time_of_critical_sections_that_are_passed_over() {
     assert!([enter, exit].iter().all(|part| *part < 5.0) && (body - 30.0).abs() < 2.0);
     // A few pieces of work take much longer than the others.
     let uneven = |number: u64| {
-        if number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57 == 0 {
+        if spread(number) >> 57 == 0 {
             50_000
         } else {
             60
@@ -125,7 +126,7 @@ fn so_is_the_time_of_critical_sections_that_are_passed_over() {
     let main = each(90, uneven)[0];
     assert!(main < 150.0, "{main}");
     // So few of them that hardly one is timed.
-    let rarely = |number: u64| match number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 51 {
+    let rarely = |number: u64| match spread(number) >> 51 {
         0 => 5_000_000,
         _ => 60,
     };
@@ -231,7 +232,7 @@ fn work_that_waits_for_a_cache_line_is_as_long_as_work_that_does_not() {
     for number in 0..ALL {
         at = once(t, atomic, UPDATE, at, [50, 300]);
         let is_timed = t.sampler.work_between.begin.get() != 0;
-        at += match is_timed && number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 != 0 {
+        at += match is_timed && spread(number) >> 62 != 0 {
             true => 400,
             false => 10,
         };

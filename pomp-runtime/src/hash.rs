@@ -4,8 +4,15 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Odd, with its bits well mixed.
-const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+/// 2^64 divided by the golden ratio. It is odd, with its bits well mixed.
+pub(crate) const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Spreads what differs between numbers over the upper bits, also where most bits are the same or the numbers lie
+/// equally far from each other.
+#[inline(always)]
+pub(crate) const fn spread(number: u64) -> u64 {
+    number.wrapping_mul(FACTOR)
+}
 
 /// A map with such keys.
 pub(crate) type Map<Key, Value> = HashMap<Key, Value, BuildHasherDefault<Spread>>;
@@ -35,7 +42,7 @@ impl Hasher for Spread {
     }
 
     fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(FACTOR);
+        self.0 = spread(self.0.rotate_left(5) ^ value);
     }
 
     fn write_usize(&mut self, value: usize) {
