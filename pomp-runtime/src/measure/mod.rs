@@ -83,6 +83,7 @@ mod scheduling;
 pub(crate) mod shared;
 #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
 pub(crate) mod shared_loop;
+mod shortest;
 pub(crate) mod signal_mask;
 mod slots;
 mod span;

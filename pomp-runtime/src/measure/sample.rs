@@ -7,6 +7,7 @@ use profile::region_kind::PseudoRegion;
 use super::clock::ticks_of;
 use super::coarse_clock;
 use super::shared::{SharedF64, SharedU64};
+use super::shortest::Shortest;
 use super::span::Span;
 use super::timed_work::TimedWork;
 
@@ -237,9 +238,8 @@ pub(crate) struct Sample {
     pub(super) weights: SharedF64,
     pub(super) squared_weights: SharedF64,
     pub(super) weighted: [SharedF64; PARTS],
-    /// The ticks of the shortest one, plus one, and how many took much longer than the shortest one until
-    /// then.
-    shortest: SharedU64,
+    /// The shortest one, and how many took much longer than the shortest one until then.
+    shortest: Shortest,
     waited: SharedU64,
     /// Ticks of long parts of members that were passed over.
     long: SharedU64,
@@ -290,13 +290,7 @@ impl Sample {
 
     /// Notes whether an instance that was timed took much longer than the shortest one.
     fn compare_with_shortest(&self, ticks: u64) {
-        let shortest = match self.shortest.get() {
-            0 => u64::MAX,
-            known => known - 1,
-        };
-        if ticks < shortest {
-            self.shortest.set(ticks.saturating_add(1));
-        }
+        let shortest = self.shortest.compare(ticks);
         if ticks.saturating_sub(shortest) >= ticks_of(LEAST_TRANSFER_NS) {
             self.waited.add(1);
         }

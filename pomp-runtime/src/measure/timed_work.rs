@@ -1,6 +1,7 @@
 //! Pieces of work, of which a sample is timed: in the chunks of a loop, or between two atomic updates.
 
 use super::shared::{SharedF64, SharedU64};
+use super::shortest::Shortest;
 use super::span::Span;
 
 /// Where threads wait for a cache line, at least one piece of this many waits, and one finds it there.
@@ -14,8 +15,7 @@ pub(crate) struct TimedWork {
     least: Span,
     /// How often work took a little longer than that.
     longer: SharedU64,
-    /// The ticks of the shortest work, plus one.
-    shortest: SharedU64,
+    shortest: Shortest,
     /// How many threads shared a processor when work was last timed.
     threads_per_processor: SharedF64,
 }
@@ -26,18 +26,12 @@ impl TimedWork {
     pub(super) fn add(&self, ticks: u64, read: u64, threads_per_processor: f64) {
         self.threads_per_processor.set(threads_per_processor);
         self.all.add(ticks);
-        let shortest = match self.shortest.get() {
-            0 => u64::MAX,
-            known => known - 1,
-        };
-        if ticks < shortest {
-            self.shortest.set(ticks.saturating_add(1));
-            // Times that are not so short any more.
-            if shortest - ticks > read {
-                self.least.count.set(0);
-                self.least.ticks.set(0);
-                self.longer.set(0);
-            }
+        let shortest = self.shortest.compare(ticks);
+        if shortest.saturating_sub(ticks) > read {
+            // The others are not so short any more.
+            self.least.count.set(0);
+            self.least.ticks.set(0);
+            self.longer.set(0);
         }
         match ticks.saturating_sub(shortest) {
             more if more <= read => self.least.add(ticks),
