@@ -231,6 +231,15 @@ fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
     assert_eq!(kinds_of(&bound), [CauseKind::Affinity]);
 }
 
+/// The thread that writes the profile sleeps until then.
+#[test]
+fn threads_of_no_team_need_no_processor() {
+    let even = team(&[Kind::Loop], vec![loop_of(1, [[80, 0], [80, 0]])]);
+    let mut busy = busy(even, 80, 2);
+    busy.run.scheduling.as_mut().unwrap().threads = 3;
+    assert_eq!(found(&busy), [(CauseKind::NoProcessor, None, 40)]);
+}
+
 /// Two threads share a processor, and spend half of their time before a critical section. Whoever waits
 /// for long sleeps meanwhile, and the other one computes. Whoever enters often keeps the processor.
 #[test]

@@ -13,6 +13,9 @@ pub(super) fn scheduling(facts: &Facts<'_, '_>) -> Option<Scheduling> {
         let ready = all.ready_ns as f64 * (ran_ns as f64 / all.run_ns.max(1) as f64);
         (all.run_ns, all.ready_ns) = (ran_ns, ready as u64);
     }
+    // Threads of no team, such as the one that writes the profile, mostly sleep.
+    let members = u32::try_from(facts.overheads.threads).unwrap_or(u32::MAX);
+    all.threads = all.threads.min(members.max(1));
     Some(all)
 }
 
