@@ -4,8 +4,7 @@
 //! Only the names are here. Each jumps to the shape that its row in the table asks for
 //! (`pomp::gomp`), and hands on the address to which the call returns. Only programs that are
 //! started in this way get these names: programs that are linked with `libpomp` never have them.
-//! The entries of LLVM's runtime are in `llvm`, and what the entries that hand out chunks of loops jump
-//! to, in `chunks`.
+//! The entries of LLVM's runtime are in `llvm`, and those of both that hand out chunks of loops in `chunks`.
 
 #![cfg(target_arch = "x86_64")]
 #![allow(non_snake_case)] // The names are others'.

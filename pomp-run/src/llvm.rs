@@ -7,6 +7,7 @@
 use std::arch::naked_asm;
 
 use pomp::keeping_words;
+use pomp::ompt::chunks::{self, SHOWS_CHUNKS};
 use pomp::ompt::entries::{Number, TARGETS, target};
 use pomp::ompt::kinds;
 use pomp::ompt::outlived::{self, ENTRIES_REPORT_ENDS};
@@ -42,15 +43,58 @@ macro_rules! note_and_go_on {
     };
 }
 
-pub(super) use {go_on, note_and_go_on};
-
-macro_rules! entries {
-    ($($name:ident($kinds:ident))+; $($end:ident($reports:ident))+) => {$(
+macro_rules! entry {
+    ($name:ident $kinds:ident) => {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
             note_and_go_on!($name, kinds::$kinds)
         }
+    };
+    // It begins a loop: shows the words of the call if the user wants to see chunks.
+    ($name:ident $kinds:ident $begins:ident $value:ident) => {
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            #[unsafe(naked)]
+            unsafe extern "C" fn noted() {
+                note_and_go_on!($name, kinds::$kinds)
+            }
+            naked_asm!(
+                ".cfi_startproc",
+                "cmp byte ptr [rip + {shows_chunks}], 0",
+                "je {noted}",
+                "push rax",
+                "push rdi",
+                "push rsi",
+                "push rdx",
+                "push rcx",
+                "push r8",
+                "push r9",
+                ".cfi_adjust_cfa_offset 56",
+                "mov rdi, rsp",
+                "call {begins}",
+                "pop r9",
+                "pop r8",
+                "pop rcx",
+                "pop rdx",
+                "pop rsi",
+                "pop rdi",
+                "pop rax",
+                ".cfi_adjust_cfa_offset -56",
+                "jmp {noted}",
+                ".cfi_endproc",
+                shows_chunks = sym SHOWS_CHUNKS,
+                begins = sym chunks::$begins::<$value>,
+                noted = sym noted,
+            )
+        }
+    };
+}
+
+macro_rules! entries {
+    ($($name:ident($kinds:ident $(, $begins:ident $value:ident)?))+; $($end:ident($reports:ident))+) => {$(
+        entry!($name $kinds $($begins $value)?);
     )+
     $(
         #[unsafe(no_mangle)]
@@ -80,7 +124,7 @@ pomp::for_llvm_entries!(entries);
 /// Looks up the function that the caller reaches, and jumps to it. r11 has the number of the entry,
 /// r10 the address that the call returns to. No entry has words in vector registers.
 #[unsafe(naked)]
-pub(super) unsafe extern "C" fn look_up() {
+unsafe extern "C" fn look_up() {
     naked_asm!(
         ".cfi_startproc",
         keeping_words!(

@@ -158,7 +158,6 @@ fn complete(folder: PathBuf) -> Outcome<PathBuf> {
         "libpomp.a",
         "libpomp.so",
         "libromp_run.so",
-        "libromp_run_chunks.so",
     ];
     let is_there = |part: &str| {
         [folder.join(part), folder.join("../lib").join(part)]
@@ -182,7 +181,6 @@ fn quick_build() -> Outcome<PathBuf> {
         .args(["build", "--quiet", "--profile", "quick", "--lib"])
         .args(["--package", "instrumenter", "--bin", "romp"])
         .args(["--package", "collector", "--package", "pomp-run"])
-        .args(["--package", "pomp-run-chunks"])
         .args(["--package", "pomp-runtime", "--target-dir"])
         .arg(target_dir()?)
         .status()

@@ -8,6 +8,8 @@
 use std::cell::Cell;
 use std::ptr::null_mut;
 
+use profile::region_kind::RegionKind;
+
 use super::chunks::Head;
 use super::cost::ticks_of_read_in_order;
 use super::crowding::threads_per_processor;
@@ -16,17 +18,24 @@ use super::omp;
 use super::records::Frame;
 use super::records::frame::Role;
 use super::thread::Thread;
+use super::thread_word::thread_word;
 use crate::measure::records::Node;
 
 /// One request of this many is timed. The number is a prime, so that in loops of equal length it
 /// is not always the same request that is timed.
 pub(crate) const PERIOD: u32 = 61;
 
+thread_word! {
+    /// The requests of this thread since one was looked at.
+    fn since_look() -> u32 = "romp_requests_since_look";
+}
+
+/// So many requests since the last look have the next one looked at.
+const NEXT: u32 = PERIOD - 1;
+
 thread_local! {
-    /// The requests of this thread until one is looked at.
-    static LEFT: Cell<u32> = const { Cell::new(PERIOD) };
-    /// The requests until one is timed, while all are looked at.
-    static KEPT: Cell<u32> = const { Cell::new(PERIOD) };
+    /// The requests since one was timed, while all are looked at.
+    static SINCE_TIMED: Cell<u32> = const { Cell::new(0) };
     /// The work of the thread in a chunk, while it is timed.
     static WORK: Cell<Option<Work>> = const { Cell::new(None) };
     /// The record of the innermost loop that wants to know of requests; null if there is none.
@@ -44,18 +53,18 @@ struct Work {
     switches: Option<u64>,
 }
 
-/// Counts one request down to the one that is due.
+/// Counts one request. Returns whether it is due.
 #[inline(always)]
-fn is_due(left: &Cell<u32>) -> bool {
-    let now = left.get() - 1;
-    left.set(if now == 0 { PERIOD } else { now });
-    now == 0
+fn is_due(since: &Cell<u32>) -> bool {
+    let now = since.get() + 1;
+    since.set(if now == PERIOD { 0 } else { now });
+    now == PERIOD
 }
 
 /// Whether a request is looked at.
 #[inline(always)]
 pub(crate) fn is_looked_at() -> bool {
-    LEFT.with(is_due)
+    is_due(since_look())
 }
 
 /// What is done at a request that is looked at.
@@ -75,13 +84,13 @@ pub(crate) fn look() -> Look {
     let times = match LOOP.get().is_null() {
         true => {
             if ends_work {
-                LEFT.set(PERIOD - 1);
+                since_look().set(1);
             }
             true
         }
         false => {
-            LEFT.set(1);
-            KEPT.with(is_due)
+            since_look().set(NEXT);
+            SINCE_TIMED.with(is_due)
         }
     };
     match (ends_work, times) {
@@ -113,7 +122,7 @@ pub(crate) unsafe fn begin_requests(place: *mut Head) {
     // SAFETY: as the caller promises.
     unsafe { Head::stand_within(place, around, omp::omp_get_level()) };
     if around.is_null() {
-        KEPT.set(LEFT.replace(1));
+        SINCE_TIMED.set(since_look().replace(NEXT));
     }
 }
 
@@ -129,7 +138,7 @@ pub(crate) unsafe fn end_requests(place: *mut Head) {
     let around = unsafe { Head::around(place) };
     LOOP.set(around);
     if around.is_null() {
-        LEFT.set(KEPT.get());
+        since_look().set(SINCE_TIMED.get());
     }
 }
 
@@ -163,7 +172,7 @@ impl Thread {
             return;
         };
         if LOOP.get().is_null() {
-            LEFT.set(1);
+            since_look().set(NEXT);
         }
         let switches = (threads_per_processor() > 1.0).then(facts::switches_of_thread);
         let since = now();
@@ -192,12 +201,17 @@ impl Thread {
         }
     }
 
-    /// The innermost loop, if the thread's requests are for its chunks.
+    /// The innermost loop, if the thread's requests are for its chunks. The schedule is not known of
+    /// programs that were not built with Romp.
     fn requesting(&self) -> Option<&'static Node> {
         let timed = self.top().filter(|frame| frame.role() != Role::Untimed);
         timed.and_then(Frame::node).filter(|node| {
             let region = node.region();
-            region.is_some_and(|region| region.descriptor.schedule.is_some())
+            region.is_some_and(|region| {
+                let is_loop = matches!(region.kind, RegionKind::Loop | RegionKind::ParallelLoop);
+                let descriptor = &region.descriptor;
+                descriptor.schedule.is_some() || descriptor.code.is_some() && is_loop
+            })
         })
     }
 }

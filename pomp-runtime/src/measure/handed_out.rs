@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use trace::schedule::How;
 
+use profile::environment;
+
+use super::config;
 use super::errno;
 use super::records::Frame;
 use super::records::Region;
@@ -15,17 +18,24 @@ use super::shared_loop::{Current, End, Shared, Turn, size_of_chunks};
 use super::thread::Thread;
 use crate::measure::trace::{Chunk, LoopRecord};
 
-static IS_ON: AtomicBool = AtomicBool::new(false);
+/// Whether the user wants to see these chunks. `pomp-run` reads it.
+#[cfg_attr(test, allow(unreachable_pub))]
+pub static SHOWS_CHUNKS: AtomicBool = AtomicBool::new(false);
 
 /// Whether the user wants to see these chunks.
 #[inline(always)]
 pub(crate) fn is_on() -> bool {
-    IS_ON.load(Ordering::Relaxed)
+    SHOWS_CHUNKS.load(Ordering::Relaxed)
 }
 
-/// The user wants to see these chunks.
-pub(crate) fn turn_on() {
-    IS_ON.store(true, Ordering::Relaxed);
+/// Reads whether the user wants to see these chunks. Only a trace has them.
+pub(crate) fn ask() {
+    let is_on = |name| {
+        let value = config::variable(name);
+        value.and_then(|value| environment::truth(value.to_str()?)) == Some(true)
+    };
+    let shows = ["ROMP_CHUNKS", "ROMP_TRACE"].into_iter().all(is_on);
+    SHOWS_CHUNKS.store(shows, Ordering::Relaxed);
 }
 
 /// The record of a loop that is shared out in a team, for the trace.

@@ -21,6 +21,11 @@ unsafe impl BeginsAsZero for usize {
     const ZERO: Self = 0;
 }
 
+// SAFETY: it is a number.
+unsafe impl BeginsAsZero for u32 {
+    const ZERO: Self = 0;
+}
+
 // SAFETY: it is `false`.
 unsafe impl BeginsAsZero for bool {
     const ZERO: Self = false;
@@ -37,13 +42,14 @@ macro_rules! thread_word {
     ($(#[$about:meta])* $visible:vis fn $name:ident() -> $type:ty = $symbol:literal;) => {
         std::arch::global_asm!(
             concat!(".pushsection .tbss.", $symbol, ", \"awT\", @nobits"),
-            ".balign 8",
+            ".balign {align}",
             concat!(".hidden ", $symbol),
             concat!(".globl ", $symbol),
             concat!(".type ", $symbol, ", @tls_object"),
             concat!(".size ", $symbol, ", {size}"),
             concat!($symbol, ": .zero {size}"),
             ".popsection",
+            align = const align_of::<$type>(),
             size = const size_of::<$type>(),
         );
 

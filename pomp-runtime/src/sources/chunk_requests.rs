@@ -1,8 +1,8 @@
 //! The functions by which a loop asks its runtime for the next chunk, where the schedule
 //! hands chunks out while the loop runs (`dynamic`, `guided`, `runtime`).
 //!
-//! Our functions are weak definitions of the runtimes' names. Each calls the runtime's own
-//! function once, with the same arguments. A request takes no longer than a few reads of the
+//! Our functions are weak definitions of the runtimes' names, or in front of them in programs that were
+//! not built with Romp. Each calls the runtime's own function once, with the same arguments. A request takes no longer than a few reads of the
 //! clock. So a thread times only one of [`PERIOD`] requests, which stands for all of them. In a
 //! loop whose chunks are traced, each request tells that another chunk begins. Where
 //! the runtime is linked statically, the linker takes the runtime's functions instead, and no
@@ -51,7 +51,7 @@ fn looked_at<R: Default + PartialEq>(request: impl FnOnce() -> R) -> R {
 
 /// Makes a request.
 #[inline(always)]
-fn counted<R: Default + PartialEq>(request: impl FnOnce() -> R) -> R {
+pub(super) fn counted<R: Default + PartialEq>(request: impl FnOnce() -> R) -> R {
     match is_looked_at() {
         true => looked_at(request),
         false => request(),

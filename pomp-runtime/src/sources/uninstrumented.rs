@@ -18,6 +18,7 @@ use crate::run::writing::{self, SaveOutcome};
 /// The library was loaded into a program.
 pub fn at_load() {
     run_list::remember();
+    handed_out::ask();
     run_list::note(Mark::Loaded, b"");
     // The program may register handlers before it first uses OpenMP.
     at_end::register();
@@ -29,11 +30,6 @@ pub fn at_load() {
         state::turn_off();
         run_list::note(Mark::Sanitized, b"");
     }
-}
-
-/// The library was loaded whose entries stand in front of those that hand out chunks of loops.
-pub fn sees_chunks() {
-    handed_out::turn_on();
 }
 
 /// A runtime was met.

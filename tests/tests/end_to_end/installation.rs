@@ -23,7 +23,6 @@ fn everything_is_where_it_belongs() {
         "lib/libpomp.a",
         "lib/libpomp.so",
         "lib/libromp_run.so",
-        "lib/libromp_run_chunks.so",
         "lib/pomp.exports",
         "lib/pkgconfig/pomp.pc",
         "lib/cmake/Romp/RompConfig.cmake",

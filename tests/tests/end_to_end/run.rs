@@ -2,6 +2,7 @@
 //! and their profiles are those of the same programs built with `rompcc`, but for things
 //! that cannot be seen from outside.
 
+mod chunk_requests;
 mod equal_code;
 mod hot_team;
 mod reductions;

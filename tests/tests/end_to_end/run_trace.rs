@@ -285,21 +285,12 @@ fn chunks_of_loops_within_each_other_are_told_apart() {
     }
 }
 
-/// Without the option no library stands in front of what hands out chunks, and no chunk is traced.
+/// Without the option no chunk is traced.
 #[test]
 fn chunks_are_an_option() {
     for compiler in COMPILERS {
         let folder = ProgramFolder::new();
         folder.build(compiler, "run/handed_out.c", &["-O1", "-g"], "app");
-        for (settings, is_loaded) in [
-            (&[("ROMP_TRACE", "on")][..], false),
-            (&[("ROMP_CHUNKS", "on")], false),
-            (&CHUNKS, true),
-        ] {
-            let ran = folder.romp_run(&["sh", "-c", "echo $LD_PRELOAD"], settings);
-            let loaded = printed(&ran)[0].contains("libromp_run_chunks.so");
-            assert_eq!(loaded, is_loaded, "{settings:?}");
-        }
         let ran = folder.romp_run(&["./app"], &[("ROMP_TRACE", "on")]);
         assert!(ran.status.success(), "{ran:?}");
         assert_eq!(loops(&folder), [], "{compiler}");

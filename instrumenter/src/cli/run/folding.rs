@@ -120,6 +120,18 @@ fn add_barrier(barrier: &[Row], construct: &mut [Row]) {
     }
 }
 
+/// Adds the requests for chunks of a loop to those of its parallel region.
+fn add_requests(part: &[Row], whole: &mut [Row]) {
+    for made in part.iter().filter(|row| !row.chunk_requests().is_zero()) {
+        let mut whole = whole.iter_mut();
+        if let Some(row) = whole.find(|row| row.thread == made.thread) {
+            let mut requests = row.chunk_requests();
+            requests += made.chunk_requests();
+            *row = std::mem::take(row).with_chunk_requests(requests);
+        }
+    }
+}
+
 /// Converts the row of a barrier to one of the construct that it ends. `begun` are executions of the
 /// construct that are counted already. A compiler may do once for all executions of a loop what
 /// shows its begin.
@@ -153,7 +165,8 @@ fn move_into_barriers(nodes: &mut [Node], is_barrier: impl Fn(&Node) -> bool) {
     }
 }
 
-/// Removes nodes that are one with their parents. The nodes below them move up to the parents.
+/// Removes nodes that are one with their parents. The nodes below them move up to the parents, and so do the
+/// requests for chunks.
 fn remove_parts(nodes: &mut Vec<Node>, is_part: impl Fn(&Node, &Node) -> bool) {
     let mut places: Vec<usize> = Vec::with_capacity(nodes.len());
     let mut kept: Vec<Node> = Vec::with_capacity(nodes.len());
@@ -164,7 +177,9 @@ fn remove_parts(nodes: &mut Vec<Node>, is_part: impl Fn(&Node, &Node) -> bool) {
         if let (Some(parent), Some(at)) = (parent, node.parent)
             && is_part(node, parent)
         {
-            places.push(places[at]);
+            let place = places[at];
+            add_requests(&node.rows, &mut kept[place].rows);
+            places.push(place);
             within.push(Some(within[at].unwrap_or(node.within)));
             continue;
         }
@@ -211,6 +226,22 @@ mod tests {
             .collect();
         assert_eq!(shape, [(None, 0), (Some(0), 2), (Some(0), 3)]);
         assert_eq!(nodes[1].within, PseudoRegion::Body);
+    }
+
+    #[test]
+    fn requests_of_a_part_move_up() {
+        let requests = |ns| Span { count: 7, ns };
+        let row = |thread, ns| Row::of(thread).with_chunk_requests(requests(ns));
+        let mut nodes = vec![node(None, 0), node(Some(0), 1)];
+        nodes[0].rows = vec![Row::of(0), Row::of(1), row(2, 10)];
+        nodes[1].rows = vec![row(1, 40), row(2, 50)];
+        remove_parts(&mut nodes, |node, _| node.region == 1);
+        let made = nodes[0].rows.iter().map(Row::chunk_requests);
+        let sum = Span { count: 14, ns: 60 };
+        assert_eq!(
+            made.collect::<Vec<_>>(),
+            [Span::default(), requests(40), sum]
+        );
     }
 
     #[test]

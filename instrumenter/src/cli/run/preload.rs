@@ -1,4 +1,4 @@
-//! The libraries that are loaded before the program, and the list that the program's processes
+//! The library that is loaded before the program, and the list that the program's processes
 //! write.
 
 use std::ffi::{OsStr, OsString};
@@ -16,7 +16,7 @@ const PRELOAD: &str = "LD_PRELOAD";
 /// The files for one run.
 #[derive(Debug)]
 pub(super) struct Preload {
-    libraries: Vec<PathBuf>,
+    library: PathBuf,
     list: tempfile::NamedTempFile,
 }
 
@@ -25,22 +25,18 @@ fn is_on(variable: &str) -> Option<bool> {
     profile::environment::truth(&std::env::var(variable).ok()?)
 }
 
-/// Finds the libraries, and makes an empty list.
+/// Finds the library, and makes an empty list.
 ///
 /// # Errors
 /// A sentence for the user.
 pub(super) fn prepare() -> Result<Preload, String> {
-    // Only a trace has chunks.
-    let shows_chunks = ["ROMP_CHUNKS", "ROMP_TRACE"].map(is_on) == [Some(true); 2];
-    let libraries = library::find_loaded_before(shows_chunks)?;
+    let library = library::find_loaded_before()?;
     let is_separated = |byte: &u8| matches!(byte, b':' | b' ');
-    for library in &libraries {
-        if library.as_os_str().as_bytes().iter().any(is_separated) {
-            return Err(format!(
-                "the dynamic linker takes no path with blanks or colons: move '{}'",
-                library.display()
-            ));
-        }
+    if library.as_os_str().as_bytes().iter().any(is_separated) {
+        return Err(format!(
+            "the dynamic linker takes no path with blanks or colons: move '{}'",
+            library.display()
+        ));
     }
     let list = tempfile::NamedTempFile::new();
     let list = list.map_err(|error| {
@@ -50,16 +46,16 @@ pub(super) fn prepare() -> Result<Preload, String> {
             error.kind()
         )
     })?;
-    Ok(Preload { libraries, list })
+    Ok(Preload { library, list })
 }
 
 impl Preload {
-    /// Makes the dynamic linker load the libraries before a program, in front of those that the user has
+    /// Makes the dynamic linker load the library before a program, in front of those that the user has
     /// in this variable.
     pub(super) fn add_to(&self, command: &mut Command) {
         let before = std::env::var_os(PRELOAD).filter(|before| !before.is_empty());
-        let ours = self.libraries.iter().map(|library| library.into());
-        let words: Vec<OsString> = ours.chain(before).collect();
+        let ours = OsString::from(&self.library);
+        let words: Vec<OsString> = std::iter::once(ours).chain(before).collect();
         command.env(PRELOAD, words.join(OsStr::new(":")));
         command.env(run_list::VARIABLE, self.list.path());
     }

@@ -39,20 +39,12 @@ pub(crate) fn find(chosen: Option<&OsStr>) -> Result<PathBuf, String> {
 /// The library that is loaded before programs that were not built with Romp.
 const LOADED_BEFORE: &str = "libromp_run.so";
 
-/// The library that is loaded in front of it if chunks of loops are to be seen.
-const LOADED_FOR_CHUNKS: &str = "libromp_run_chunks.so";
-
-/// Finds the libraries that are loaded before programs, beside the command or in the `lib`
-/// directory next to it, in their order. An error is a sentence for the user.
-pub(crate) fn find_loaded_before(shows_chunks: bool) -> Result<Vec<PathBuf>, String> {
-    let names = shows_chunks.then_some(LOADED_FOR_CHUNKS);
-    let names = names.into_iter().chain([LOADED_BEFORE]);
-    let find = |name: &str| {
-        let mut files = places().map(|place| place.join(name));
-        let found = files.find(|file| file.is_file());
-        found.ok_or_else(|| format!("{name} is neither beside romp nor in ../lib"))
-    };
-    names.map(find).collect()
+/// Finds the library that is loaded before programs, beside the command or in the `lib` directory next to
+/// it. An error is a sentence for the user.
+pub(crate) fn find_loaded_before() -> Result<PathBuf, String> {
+    let mut files = places().map(|place| place.join(LOADED_BEFORE));
+    let found = files.find(|file| file.is_file());
+    found.ok_or_else(|| format!("{LOADED_BEFORE} is neither beside romp nor in ../lib"))
 }
 
 /// Directories where parts of Romp are: beside the command, and the `lib` directory next to it.

@@ -1,12 +1,14 @@
 //! Chunks of loops, where the runtime hands them out. The entry that begins a loop is given its
-//! bounds, and gives the first chunk; others give the next ones. The latter stand in front of the
-//! runtime's own only where the user wants to see chunks.
+//! bounds, and gives the first chunk; others give the next ones. If the user does not want to see
+//! chunks, a sample of the latter is timed.
 
 use std::ffi::CStr;
 
 use trace::schedule::Kind;
 
 use super::super::boundary::{passing_event_of, thread_event};
+use super::super::chunk_requests::counted;
+
 use super::runtime::Runtime;
 use super::site::{self, Call};
 use super::table::{REQUESTS, row::Row};
@@ -237,7 +239,7 @@ unsafe fn started(layout: Layout, call: Call, passed: &Passed, result: usize) {
         return;
     }
     // SAFETY: as the caller promises; the result is a truth value.
-    let chunk = unsafe { given(result, from, to) };
+    let chunk = unsafe { given(result as u8 != 0, from, to) };
     let is_begun = passing_event_of(
         |_| call.region,
         |thread, region| {
@@ -268,8 +270,8 @@ pub(super) fn begin(
 ///
 /// # Safety
 /// The call was given these addresses, and gave this result.
-unsafe fn given(result: usize, from: usize, to: usize) -> Option<(u64, End)> {
-    if result as u8 == 0 {
+unsafe fn given(result: bool, from: usize, to: usize) -> Option<(u64, End)> {
+    if !result {
         return None;
     }
     let value = |at| std::ptr::with_exposed_provenance::<u64>(at);
@@ -291,18 +293,20 @@ pub unsafe extern "C-unwind" fn request<const NUMBER: usize>(
     _f: usize,
     _padding: usize,
     caller: usize,
-) -> usize {
+) -> bool {
     let function = site::request(NUMBER, REQUESTS[NUMBER], site::of_caller(caller));
-    // SAFETY: the runtime's function of this name takes two addresses.
-    let (result, chunk) = unsafe {
-        let function: unsafe extern "C-unwind" fn(usize, usize) -> usize =
-            std::mem::transmute(function);
-        let result = function(from, to);
-        (result, given(result, from, to))
-    };
-    thread_event(|thread| match chunk {
-        Some((from, end)) => thread.begin_chunk(from, end, now()),
-        None => thread.end_chunks(now()),
-    });
+    // SAFETY: the runtime's function of this name takes two addresses, and says whether there is a chunk.
+    let function: unsafe extern "C-unwind" fn(usize, usize) -> bool =
+        unsafe { std::mem::transmute(function) };
+    // SAFETY: as above.
+    let result = counted(|| unsafe { function(from, to) });
+    if is_on() {
+        // SAFETY: the call was given these addresses.
+        let chunk = unsafe { given(result, from, to) };
+        thread_event(|thread| match chunk {
+            Some((from, end)) => thread.begin_chunk(from, end, now()),
+            None => thread.end_chunks(now()),
+        });
+    }
     result
 }

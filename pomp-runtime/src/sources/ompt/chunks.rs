@@ -1,8 +1,7 @@
 //! Chunks of loops, where LLVM's runtime hands them out. The entry that begins a loop is given its
 //! bounds, which are kept until the runtime reports, in the same call, that the loop begins. If the
 //! iterations are shared out once for all, the thread's part is known then; otherwise another entry
-//! gives the next chunk. All these entries stand in front of the runtime's own only where the user
-//! wants to see chunks.
+//! gives the next chunk. If the user does not want to see chunks, a sample of the requests is timed.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -14,10 +13,12 @@ use trace::schedule::Kind;
 
 use super::super::boundary::{passing_event_of, thread_event};
 use super::super::called;
+use super::super::chunk_requests::counted;
 use super::abi::{Data, Lookup};
 #[cfg(target_arch = "x86_64")]
 use super::entries::{REQUESTS, target};
 use crate::measure::clock::now;
+pub use crate::measure::handed_out::SHOWS_CHUNKS;
 use crate::measure::handed_out::is_on;
 use crate::measure::modules;
 use crate::measure::records::Region;
@@ -319,16 +320,14 @@ pub unsafe extern "C-unwind" fn request<V: Value, const NUMBER: usize>(
         *mut V,
         *mut V,
     ) -> c_int;
-    // SAFETY: the runtime's function of this name takes these words, and writes the chunk that it
-    // gives.
-    let (result, chunk) = unsafe {
-        let next: Next<V> = std::mem::transmute(target(REQUESTS + NUMBER, caller));
-        let result = next(place, thread, last, from, to, step);
-        let chunk = (result != 0).then(|| ((*from).wide(), End::With((*to).wide())));
-        (result, chunk)
-    };
+    // SAFETY: the runtime's function of this name takes these words.
+    let next: Next<V> = unsafe { std::mem::transmute(target(REQUESTS + NUMBER, caller)) };
+    // SAFETY: as above.
+    let result = counted(|| unsafe { next(place, thread, last, from, to, step) });
     // The runtime has reported the end of the loop if there is no more.
-    if let Some((from, end)) = chunk {
+    if result != 0 && is_on() {
+        // SAFETY: the runtime has written the chunk that it gives.
+        let (from, end) = unsafe { ((*from).wide(), End::With((*to).wide())) };
         thread_event(|thread| thread.begin_chunk(from, end, now()));
     }
     result

@@ -20,7 +20,8 @@ use crate::measure::shared::{leak, leak_slice};
 use crate::measure::{dynamic, errno, modules};
 
 /// The entries whose first word is the place of the construct, each with the kinds of regions whose
-/// events its calls report (`stated::kinds`), and behind the semicolon those that end what an event
+/// events its calls report (`stated::kinds`), and those that begin a loop with the function that reads its
+/// bounds (`chunks`) and the type of the loop variable; behind the semicolon those that end what an event
 /// has begun, each with the function that reports this end where the runtime can't (`outlived`).
 /// `define!` gets the rows. To add one, add a row.
 /// `__kmpc_serialized_parallel` is none of them: the runtime's `__kmpc_fork_call` calls it, and then
@@ -30,14 +31,18 @@ macro_rules! for_llvm_entries {
     ($define:ident) => {
         $define! {
             __kmpc_fork_call(PARALLEL) __kmpc_fork_call_if(PARALLEL) __kmpc_fork_teams(TEAMS)
-            __kmpc_for_static_init_4(SHARED) __kmpc_for_static_init_4u(SHARED)
-            __kmpc_for_static_init_8(SHARED) __kmpc_for_static_init_8u(SHARED)
+            __kmpc_for_static_init_4(SHARED, begins_static i32)
+            __kmpc_for_static_init_4u(SHARED, begins_static u32)
+            __kmpc_for_static_init_8(SHARED, begins_static i64)
+            __kmpc_for_static_init_8u(SHARED, begins_static u64)
             __kmpc_team_static_init_4(SHARED) __kmpc_team_static_init_4u(SHARED)
             __kmpc_team_static_init_8(SHARED) __kmpc_team_static_init_8u(SHARED)
             __kmpc_dist_for_static_init_4(SHARED) __kmpc_dist_for_static_init_4u(SHARED)
             __kmpc_dist_for_static_init_8(SHARED) __kmpc_dist_for_static_init_8u(SHARED)
-            __kmpc_dispatch_init_4(SHARED) __kmpc_dispatch_init_4u(SHARED)
-            __kmpc_dispatch_init_8(SHARED) __kmpc_dispatch_init_8u(SHARED)
+            __kmpc_dispatch_init_4(SHARED, begins_dispatch i32)
+            __kmpc_dispatch_init_4u(SHARED, begins_dispatch u32)
+            __kmpc_dispatch_init_8(SHARED, begins_dispatch i64)
+            __kmpc_dispatch_init_8u(SHARED, begins_dispatch u64)
             __kmpc_dist_dispatch_init_4(SHARED) __kmpc_dist_dispatch_init_4u(SHARED)
             __kmpc_dist_dispatch_init_8(SHARED) __kmpc_dist_dispatch_init_8u(SHARED)
             __kmpc_single(SINGLE) __kmpc_scope(SCOPE) __kmpc_sections_init(SHARED)
@@ -59,7 +64,7 @@ macro_rules! for_llvm_entries {
 }
 
 macro_rules! numbers {
-    ($($name:ident($kinds:ident))+; $($end:ident($reports:ident))+) => {
+    ($($name:ident($kinds:ident $(, $begins:ident $value:ident)?))+; $($end:ident($reports:ident))+) => {
         /// The numbers of the entries.
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug)]
@@ -76,27 +81,27 @@ macro_rules! numbers {
 for_llvm_entries!(numbers);
 
 macro_rules! requests {
-    ($($name:ident: $words:ident($value:ident);)+) => {
-        /// The numbers of entries that begin loops and hand out chunks.
+    ($($name:ident($value:ident))+) => {
+        /// The numbers of entries that hand out chunks.
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug)]
-        pub enum Chunks { $($name,)+ }
+        pub enum Request { $($name,)+ }
 
         /// Their names, by number.
-        const OF_CHUNKS: &[&CStr] = &[$(
+        const OF_REQUESTS: &[&CStr] = &[$(
             dynamic::name(concat!(stringify!($name), "\0")),
         )+];
     };
 }
 
-crate::for_llvm_chunks!(requests);
+crate::for_llvm_requests!(requests);
 
 /// What is added to the numbers of the entries that hand out chunks, to look up their functions.
 pub(super) const REQUESTS: usize = NAMES.len();
 
 /// All names by number.
 fn names() -> impl Iterator<Item = &'static CStr> {
-    NAMES.iter().chain(OF_CHUNKS).copied()
+    NAMES.iter().chain(OF_REQUESTS).copied()
 }
 
 /// The functions by number, if all modules call the same ones; otherwise 0.
@@ -206,7 +211,7 @@ fn of_module(base: usize, function: impl Fn(&CStr) -> usize) -> Option<&'static 
     uninstrumented::llvm_is_called();
     // Nothing must be locked here: a thread that loads a library may wait for it.
     let mut names = names();
-    let functions = leak_slice(NAMES.len() + OF_CHUNKS.len(), || {
+    let functions = leak_slice(NAMES.len() + OF_REQUESTS.len(), || {
         names.next().map_or(0, &function)
     })?;
     lock(&MODULES).functions.insert(base, functions);
