@@ -294,7 +294,10 @@ pub(crate) fn contended(
                 timed_by_site,
                 waited: sum(|site| site.waited),
                 wait: Share::of(sum(|site| site.wait_ns), thread_time_ns),
-                hold: Share::of(sum(|site| site.hold_ns), profile.run.duration_ns),
+                hold: Share::of(
+                    guard.held_ns(profile.run.duration_ns),
+                    profile.run.duration_ns,
+                ),
                 guard,
             }
         })

@@ -98,6 +98,19 @@ pub struct Contention {
     pub sites: Vec<ContentionSite>,
 }
 
+impl Contention {
+    /// For how long it was held in a run of this duration, in nanoseconds. An estimate may say more, but one
+    /// resource is held by one thread at a time.
+    #[must_use]
+    pub fn held_ns(&self, duration_ns: u64) -> u64 {
+        let held = self.sites.iter().map(|site| site.hold_ns).sum();
+        match self.members {
+            1 => duration_ns.min(held),
+            _ => held,
+        }
+    }
+}
+
 /// The events at one place in the source, of all threads together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentionSite {

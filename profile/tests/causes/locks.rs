@@ -36,6 +36,15 @@ fn a_lock_is_one_cause_for_all_its_sites() {
         cause.what
     );
     assert!(cause.what.contains("2 of 4 entries had to wait"));
+    // An estimate may say that two threads had it at the same time.
+    let mut estimated = profile.clone();
+    estimated.contention[0].sites[0].hold_ns = 90 * SECOND;
+    let held = |profile: &Profile| causes(profile).remove(0).what;
+    let what = held(&estimated);
+    assert!(what.contains("it was held for 100 % of the run"), "{what}");
+    estimated.contention[0].members = 2;
+    let what = held(&estimated);
+    assert!(what.contains("they were held for 108 %"), "{what}");
     for row in profile.nodes[1..]
         .iter_mut()
         .flat_map(|node| &mut node.rows)

@@ -286,12 +286,8 @@ fn what(
     let sum = |of: fn(&crate::model::ContentionSite) -> u64| -> u64 {
         guard.iter().flat_map(|guard| &guard.sites).map(of).sum()
     };
-    let (held, waited) = (sum(|site| site.hold_ns), sum(|site| site.waited));
-    // An estimate may say more, but only one thread at a time is in a critical section.
-    let held = match kind {
-        Kind::Critical => held.min(duration),
-        _ => held,
-    };
+    let held = guard.map_or(0, |guard| guard.held_ns(duration));
+    let waited = sum(|site| site.waited);
     let what = match (kind, guard.map(|guard| guard.kind)) {
         (Kind::Critical | Kind::Lock, Some(GuardKind::Critical | GuardKind::Lock)) => {
             evidence.extend([("held_ns", held), ("waited", waited)]);

@@ -202,7 +202,8 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
         lost_in(&|it| is_update(it) && contention::are_mostly_untimed(facts, &it.place.regions));
     // While one thread executes all tasks of a taskloop, the others do not run.
     let tasks = lost_in(&|it| it.kind == Kind::SmallTasks && !tasks::are_kept(it));
-    let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates + tasks;
+    let useful = useful(facts) - held_too_long(facts);
+    let computing = useful + facts.overheads.serial.ns as f64 + updates + tasks;
     let awake = awake_in_waits(facts, &scheduling) as u64;
     let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns.min(awake));
     let ran = scheduling.run_ns.saturating_sub(waited) as f64;
@@ -214,6 +215,15 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
     let removed = removed / computing.max(1.0);
     let needed = (ran * (1.0 - removed) - untimed_updates).max(0.0) / processors as f64;
     duration.saturating_sub(needed as u64)
+}
+
+/// By how much estimates of holds exceed the run, of resources that one thread holds at a time, in nanoseconds:
+/// a thread that holds one may lose its processor.
+fn held_too_long(facts: &Facts<'_, '_>) -> f64 {
+    let duration = facts.overheads.duration_ns;
+    let guards = facts.profile.contention.iter();
+    let too_long = guards.map(|guard| guard.held_ns(u64::MAX) - guard.held_ns(duration));
+    too_long.sum::<u64>() as f64
 }
 
 /// The time for which threads waited and did not sleep, in nanoseconds: they spun or yielded.
