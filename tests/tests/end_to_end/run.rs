@@ -3,6 +3,7 @@
 //! that cannot be seen from outside.
 
 mod chunk_requests;
+mod copyprivate;
 mod equal_code;
 mod hot_team;
 mod reductions;

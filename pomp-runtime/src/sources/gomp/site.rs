@@ -189,6 +189,7 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
             _ if address == own::body() => address,
             _ => address.wrapping_sub(1),
         };
+        let copies = name == c"GOMP_single_copy_start";
         call.region = region_type(of).and_then(|region_type| {
             register(Descriptor {
                 region_type: region_type.to_owned(),
@@ -196,6 +197,8 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
                 // Nothing else tells it from other loops.
                 schedule: matches!(of, Of::Head).then(|| "static".to_owned()),
                 num_sections: has_sections(of).then_some(word as u32),
+                unsplit: copies.then(|| COPIES.to_owned()),
+                other: copies.then(has_copyprivate).into_iter().collect(),
                 code: Some(Code {
                     module: path.to_string_lossy().into_owned(),
                     offset: offset.wrapping_sub(base) as u64,
@@ -226,6 +229,14 @@ fn region_type(of: Of) -> Option<&'static str> {
         Of::Head => Some("for"),
         Of::Open(_) => None,
     }
+}
+
+/// Why the waits at a `single` with `copyprivate` are estimated.
+const COPIES: &str = "threads wait for the values of copyprivate where they meet the construct";
+
+/// The key of a descriptor that says so.
+fn has_copyprivate() -> (String, String) {
+    ("hasCopyPrivate".to_owned(), "1".to_owned())
 }
 
 /// Whether a call has the number of sections.

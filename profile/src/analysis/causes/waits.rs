@@ -131,7 +131,10 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
             _ => Doubt::None,
         });
     }
-    let remedy = match kind == Kind::Single && mentions(region, "copyprivate") {
+    // In Fortran the directive at the end has the clause.
+    let unsplit = region.unsplit.as_deref().unwrap_or_default();
+    let copies = mentions(region, "copyprivate") || unsplit.contains("copyprivate");
+    let remedy = match kind == Kind::Single && copies {
         true => Some(COPIES),
         false => advice(region.kind, entry.category, of_loop),
     };
