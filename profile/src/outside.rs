@@ -139,7 +139,7 @@ pub const ROWS: &[Row] = &[
         gnu: view(
             Counted::Otherwise,
             "where it is no instruction of the machine; so is what the compiler makes of some \
-             `reduction` clauses, near their line",
+             `reduction` clauses, near their line, if it may be an `atomic`",
             &["atomic, where it is an instruction of the machine"],
         ),
         ompt: view(

@@ -32,6 +32,8 @@ pub(super) enum Found {
     Certain(usize),
     /// It waits at the end of the construct with this number.
     EndOf(usize),
+    /// It is a part of the construct with this number, which is measured as another kind.
+    PartOf(usize),
     /// Only its line is known.
     Near,
     /// It belongs to no construct: the user made it.
@@ -94,8 +96,7 @@ enum Belongs {
     Waits,
     /// The call may be a barrier at the construct's begin, which is measured with nothing.
     Begins,
-    /// The call is a part of the construct, which is measured as another kind. So only the line of
-    /// the call is known.
+    /// The call is a part of the construct, which is measured as another kind.
     Within,
 }
 
@@ -204,6 +205,13 @@ pub(super) fn of_calls(
     // belong to the same one.
     let is_known = !of.name.is_some_and(|name| name.starts_with(UNNAMED));
     let places = places(all, scope, of, is_known.then_some(of.name));
+    if let [place] = places[..]
+        && place.belongs == Belongs::Within
+        && !may_be_more
+    {
+        // All calls belong to it, whatever their lines.
+        return vec![place.found(); calls.len()];
+    }
     let may_be_more =
         may_be_more || has_own_line(of.kind) || places.iter().any(|place| place.may_repeat(all));
     if places.is_empty() && !may_be_more && of.is_head {
@@ -392,7 +400,8 @@ impl CallSite {
         match self.belongs {
             Belongs::Itself => Found::Certain(self.construct),
             Belongs::Waits => Found::EndOf(self.construct),
-            Belongs::Begins | Belongs::Within => Found::Near,
+            Belongs::Within => Found::PartOf(self.construct),
+            Belongs::Begins => Found::Near,
         }
     }
 }

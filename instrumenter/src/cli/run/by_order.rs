@@ -262,7 +262,11 @@ pub(super) fn find_calls(
         for (one, found) in calls.iter().zip(found) {
             let index = one.region;
             match found {
-                Found::Near | Found::None => {}
+                // GCC's runtime combines the parts of a reduction as it executes an `atomic`.
+                Found::PartOf(_) if kind == RegionKind::Atomic && !may_be_more => {
+                    meanings[index] = Meaning::Nothing;
+                }
+                Found::Near | Found::PartOf(_) | Found::None => {}
                 Found::Certain(_) if shared.contains(&index) => meanings[index] = Meaning::Itself,
                 Found::EndOf(_) if shared.contains(&index) => {}
                 Found::Certain(number) => {

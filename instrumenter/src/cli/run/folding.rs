@@ -10,6 +10,7 @@ use trace::layout::Meaning;
 
 /// Changes the tree according to the meanings of its regions.
 pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
+    move_reductions(profile, meanings);
     // First, so that a barrier below such a region is found in the construct that it belongs to.
     remove_parts(&mut profile.nodes, |node, _| {
         meanings[node.region] == Meaning::Nothing
@@ -81,6 +82,30 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
     });
 }
 
+/// What is measured as `atomic` but is no construct combines the parts of a reduction. Its times go to the
+/// construct around it.
+fn move_reductions(profile: &mut Profile, meanings: &[Meaning]) {
+    let is_nothing = |region: usize| meanings[region] == Meaning::Nothing;
+    for index in 0..profile.nodes.len() {
+        let node = &profile.nodes[index];
+        if !is_nothing(node.region) || profile.regions[node.region].kind != RegionKind::Atomic {
+            continue;
+        }
+        let combined = node.rows.iter();
+        let combined = combined.map(|row| Row::of(row.thread).with_reduction(row.main));
+        let combined: Vec<Row> = combined.collect();
+        let around = std::iter::successors(node.parent, |&at| profile.nodes[at].parent);
+        let mut around = around.filter(|&at| !is_nothing(profile.nodes[at].region));
+        if let Some(at) = around.next() {
+            add_shares(&combined, &mut profile.nodes[at].rows);
+        }
+    }
+    for guard in &mut profile.contention {
+        guard.sites.retain(|site| !is_nothing(site.region));
+    }
+    profile.contention.retain(|guard| !guard.sites.is_empty());
+}
+
 /// Makes empty regions copies of another region: those that are no construct, or only calls of
 /// another construct. The merging of equal regions then removes them.
 pub(super) fn drop_empty(profile: &mut Profile) {
@@ -120,14 +145,17 @@ fn add_barrier(barrier: &[Row], construct: &mut [Row]) {
     }
 }
 
-/// Adds the requests for chunks of a loop to those of its parallel region.
-fn add_requests(part: &[Row], whole: &mut [Row]) {
-    for made in part.iter().filter(|row| !row.chunk_requests().is_zero()) {
+/// Adds what threads did in a part of a construct besides its work to that of the whole: requests for chunks,
+/// and combining their parts of a reduction.
+fn add_shares(part: &[Row], whole: &mut [Row]) {
+    for share in part {
         let mut whole = whole.iter_mut();
-        if let Some(row) = whole.find(|row| row.thread == made.thread) {
-            let mut requests = row.chunk_requests();
-            requests += made.chunk_requests();
-            *row = std::mem::take(row).with_chunk_requests(requests);
+        if let Some(row) = whole.find(|row| row.thread == share.thread) {
+            let (mut requests, mut reduction) = (row.chunk_requests(), row.reduction());
+            requests += share.chunk_requests();
+            reduction += share.reduction();
+            let own = std::mem::take(row).with_chunk_requests(requests);
+            *row = own.with_reduction(reduction);
         }
     }
 }
@@ -165,8 +193,8 @@ fn move_into_barriers(nodes: &mut [Node], is_barrier: impl Fn(&Node) -> bool) {
     }
 }
 
-/// Removes nodes that are one with their parents. The nodes below them move up to the parents, and so do the
-/// requests for chunks.
+/// Removes nodes that are one with their parents. The nodes below them move up to the parents, and so does
+/// what threads did in them besides their work.
 fn remove_parts(nodes: &mut Vec<Node>, is_part: impl Fn(&Node, &Node) -> bool) {
     let mut places: Vec<usize> = Vec::with_capacity(nodes.len());
     let mut kept: Vec<Node> = Vec::with_capacity(nodes.len());
@@ -178,7 +206,7 @@ fn remove_parts(nodes: &mut Vec<Node>, is_part: impl Fn(&Node, &Node) -> bool) {
             && is_part(node, parent)
         {
             let place = places[at];
-            add_requests(&node.rows, &mut kept[place].rows);
+            add_shares(&node.rows, &mut kept[place].rows);
             places.push(place);
             within.push(Some(within[at].unwrap_or(node.within)));
             continue;
@@ -199,6 +227,8 @@ fn remove_parts(nodes: &mut Vec<Node>, is_part: impl Fn(&Node, &Node) -> bool) {
 
 #[cfg(test)]
 mod tests {
+    use profile::model::Region;
+
     use super::*;
 
     fn node(parent: Option<usize>, region: usize) -> Node {
@@ -229,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_a_part_move_up() {
+    fn the_shares_of_a_part_move_up() {
         let requests = |ns| Span { count: 7, ns };
         let row = |thread, ns| Row::of(thread).with_chunk_requests(requests(ns));
         let mut nodes = vec![node(None, 0), node(Some(0), 1)];
@@ -242,6 +272,25 @@ mod tests {
             made.collect::<Vec<_>>(),
             [Span::default(), requests(40), sum]
         );
+    }
+
+    #[test]
+    fn combining_a_reduction_belongs_to_the_construct_around_it() {
+        let kinds = [RegionKind::Parallel, RegionKind::Loop, RegionKind::Atomic];
+        let span = Span { count: 3, ns: 40 };
+        let mut nodes = vec![node(None, 0), node(Some(0), 1), node(Some(1), 2)];
+        nodes[0].rows = vec![Row::of(1)];
+        nodes[2].rows = vec![Row::of(1).with(PseudoRegion::Main, span)];
+        let mut profile = Profile {
+            regions: kinds.map(Region::of_kind).to_vec(),
+            nodes,
+            ..Profile::default()
+        };
+        // The begin of a loop is no construct either, if the user's code asks for the thread's number.
+        let meanings = [Meaning::Itself, Meaning::Nothing, Meaning::Nothing];
+        apply(&mut profile, &meanings);
+        assert_eq!(profile.nodes.len(), 1);
+        assert_eq!(profile.nodes[0].rows[0].reduction(), span);
     }
 
     #[test]

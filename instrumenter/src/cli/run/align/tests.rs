@@ -332,14 +332,51 @@ fn calls_in_parts_of_another_construct_are_not_those_of_the_only_one() {
     let find =
         |of, lines: &[u32]| of_calls(&all, false, Scope::Function("f"), of, &calls(lines), None);
     let parallel = of(RegionKind::Parallel);
-    assert_eq!(find(parallel, &[5, 8]), [Found::Certain(0), Found::Near]);
-    assert_eq!(find(parallel, &[8]), [Found::Near]);
+    assert_eq!(
+        find(parallel, &[5, 8]),
+        [Found::Certain(0), Found::PartOf(1)]
+    );
+    assert_eq!(find(parallel, &[8]), [Found::PartOf(1)]);
     let head = Of {
         is_head: true,
         ..of(RegionKind::Loop)
     };
     let found = find(head, &[20, 24, 25]);
-    assert_eq!(found, [Found::Certain(2), Found::Near, Found::Near]);
+    assert_eq!(
+        found,
+        [Found::Certain(2), Found::PartOf(3), Found::PartOf(3)]
+    );
+}
+
+#[test]
+fn a_reduction_may_be_combined_as_an_atomic_is_executed() {
+    let all = [
+        construct(
+            "parallelfor",
+            [5, 20],
+            "omp parallel for reduction(+: bins[:n])",
+        ),
+        construct("atomic", [12, 12], "omp atomic"),
+        construct(
+            "parallelfor",
+            [30, 40],
+            "omp parallel for reduction(+: bins[:n])",
+        ),
+    ];
+    let find = |body: usize, lines: &[u32]| {
+        let scope = Scope::Body(&all[body]);
+        of_calls(
+            &all,
+            false,
+            scope,
+            of(RegionKind::Atomic),
+            &calls(lines),
+            None,
+        )
+    };
+    assert_eq!(find(2, &[30, 3]), [Found::PartOf(2); 2]);
+    // Beside an atomic construct, only the line tells.
+    assert_eq!(find(0, &[5, 12]), [Found::PartOf(0), Found::Near]);
 }
 
 #[test]
