@@ -11,6 +11,7 @@ use pomp::ompt::chunks::{self, SHOWS_CHUNKS};
 use pomp::ompt::entries::{Number, TARGETS, target};
 use pomp::ompt::kinds;
 use pomp::ompt::outlived::{self, ENTRIES_REPORT_ENDS};
+use pomp::ompt::reductions;
 
 /// Jumps to the runtime's function. r10 has the address that the call returns to.
 macro_rules! go_on {
@@ -25,15 +26,22 @@ macro_rules! go_on {
     };
 }
 
+/// Notes the call. r10 gets the address that it returns to.
+macro_rules! note {
+    () => {
+        "mov r11, qword ptr [rip + romp_stated@GOTTPOFF]
+        mov r10, qword ptr [rsp]
+        mov qword ptr fs:[r11], rdi
+        mov qword ptr fs:[r11 + 8], r10
+        mov qword ptr fs:[r11 + 16], {kinds}"
+    };
+}
+
 /// Notes the call, and jumps to the runtime's function.
 macro_rules! note_and_go_on {
     ($name:ident, $kinds:expr) => {
         naked_asm!(
-            "mov r11, qword ptr [rip + romp_stated@GOTTPOFF]",
-            "mov r10, qword ptr [rsp]",
-            "mov qword ptr fs:[r11], rdi",
-            "mov qword ptr fs:[r11 + 8], r10",
-            "mov qword ptr fs:[r11 + 16], {kinds}",
+            note!(),
             go_on!(),
             targets = sym TARGETS,
             kinds = const $kinds,
@@ -49,6 +57,23 @@ macro_rules! entry {
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
             note_and_go_on!($name, kinds::$kinds)
+        }
+    };
+    // It begins to combine the thread's part of a reduction.
+    ($name:ident $kinds:ident reduces $value:ident) => {
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            #[unsafe(naked)]
+            unsafe extern "C" fn noted() {
+                call_shape!(reductions::reduce::<{ Number::$name as usize }>)
+            }
+            naked_asm!(
+                note!(),
+                "jmp {noted}",
+                kinds = const kinds::$kinds,
+                noted = sym noted,
+            )
         }
     };
     // It begins a loop: shows the words of the call if the user wants to see chunks.

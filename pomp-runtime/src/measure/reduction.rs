@@ -43,9 +43,14 @@ impl Thread {
     /// Whether the construct on top is one with a reduction, and the thread is in its body.
     pub(crate) fn is_in_reduction(&self) -> bool {
         self.top().is_some_and(|top| {
-            top.within() == PseudoRegion::Body as u8
-                && top.region().is_some_and(Region::has_reduction)
+            top.within() == PseudoRegion::Body as u8 && top.region().is_some_and(Region::may_reduce)
         })
+    }
+
+    /// Whether the thread combines its part of a reduction, as far as is known.
+    #[inline(always)]
+    pub(crate) fn is_combining(&self) -> bool {
+        self.reduction_part.is_open() && self.reduction_part.is_combined()
     }
 
     /// The time at which the wait at the end of the construct on top began: that of the wait for

@@ -49,13 +49,14 @@ fn in_turn(wait: impl FnOnce()) {
     noted(wait, |thread, since, ()| thread.combines_its_part(since));
 }
 
+/// What LLVM's runtime returns where the thread adds its part by an atomic update of each variable.
+pub(super) const BY_UPDATES: c_int = 2;
+
 /// The thread gives its part to LLVM's runtime, and may wait for other parts meanwhile.
 #[inline(always)]
 fn given(give: impl FnOnce() -> c_int) -> c_int {
-    // What the runtime returns where another thread combines the parts, and where this one adds its
-    // part by an atomic update of each variable.
+    // What the runtime returns where another thread combines the parts.
     const NOTHING_LEFT: c_int = 0;
-    const BY_UPDATES: c_int = 2;
     noted(give, |thread, since, left| match left {
         BY_UPDATES => thread.combines_its_part(since),
         _ => thread.has_given_its_part(since, left != NOTHING_LEFT),

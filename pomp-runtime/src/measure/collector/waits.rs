@@ -160,7 +160,7 @@ impl Thread {
     #[cfg(not(test))]
     pub(crate) fn begin_reduction(&self) {
         let top = self.top();
-        let top = top.filter(|top| top.region().is_some_and(|region| region.has_reduction()));
+        let top = top.filter(|top| top.region().is_some_and(|region| region.may_reduce()));
         if let Some(top) = top {
             let [start, phase] = &self.waits.reducing;
             phase.set(top.phase() as u64);

@@ -30,9 +30,10 @@ impl Region {
         )
     }
 
-    /// A construct with a `reduction` clause.
-    pub(in crate::measure) fn has_reduction(&self) -> bool {
-        self.descriptor.other.contains_key("hasReduction")
+    /// A construct that may have a `reduction` clause. Of programs that were not built with Romp the clauses are
+    /// not known.
+    pub(in crate::measure) fn may_reduce(&self) -> bool {
+        self.descriptor.other.contains_key("hasReduction") || self.descriptor.code.is_some()
     }
 
     /// A parallel region whose implicit barrier has no events of its own. An instrumenter that puts

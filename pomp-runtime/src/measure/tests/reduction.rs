@@ -69,7 +69,9 @@ fn the_time_to_combine_a_part_is_work_that_is_known() {
     let (t, work) = (initial(), reducing("for", 1));
     t.on(LoopEnter, work, 10);
     t.combines_its_part(14);
+    assert!(t.is_combining());
     t.waits(work, 18, 20);
+    assert!(!t.is_combining());
     t.on(LoopExit, work, 21);
     // In a loop that reduces nothing, the runtime's function served another purpose.
     let other = region("for", 2);

@@ -20,8 +20,8 @@ use crate::measure::shared::{leak, leak_slice};
 use crate::measure::{dynamic, errno, modules};
 
 /// The entries whose first word is the place of the construct, each with the kinds of regions whose
-/// events its calls report (`stated::kinds`), and those that begin a loop with the function that reads its
-/// bounds (`chunks`) and the type of the loop variable; behind the semicolon those that end what an event
+/// events its calls report (`stated::kinds`). With those that begin a loop stand the function that reads its
+/// bounds (`chunks`) and the type of the loop variable, and with those that reduce `reduces`. Behind the semicolon are those that end what an event
 /// has begun, each with the function that reports this end where the runtime can't (`outlived`).
 /// `define!` gets the rows. To add one, add a row.
 /// `__kmpc_serialized_parallel` is none of them: the runtime's `__kmpc_fork_call` calls it, and then
@@ -50,7 +50,8 @@ macro_rules! for_llvm_entries {
             __kmpc_critical(CRITICAL) __kmpc_critical_with_hint(CRITICAL) __kmpc_ordered(ORDERED)
             __kmpc_barrier(BARRIER) __kmpc_cancel_barrier(BARRIER) __kmpc_barrier_master(BARRIER)
             __kmpc_barrier_master_nowait(BARRIER)
-            __kmpc_reduce(NOTHING) __kmpc_reduce_nowait(NOTHING) __kmpc_flush(FLUSH)
+            __kmpc_reduce(NOTHING, reduces c_int) __kmpc_reduce_nowait(NOTHING, reduces c_int)
+            __kmpc_flush(FLUSH)
             __kmpc_omp_task(TASK) __kmpc_omp_task_with_deps(TASK)
             __kmpc_omp_task_begin_if0(TASK)
             __kmpc_taskloop(TASKLOOP) __kmpc_taskloop_5(TASKLOOP)

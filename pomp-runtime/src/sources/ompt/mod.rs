@@ -14,6 +14,7 @@
 //! entries    the entries that note it, in front of the runtime's own
 //! outlived   a runtime whose first thread ends before the process
 //! chunks     loops and chunks, where the runtime hands them out
+//! reductions parts of a reduction that threads combine themselves
 //! ```
 
 mod abi;
@@ -25,6 +26,8 @@ mod links;
 pub mod outlived;
 mod places;
 mod put_off;
+#[cfg(target_arch = "x86_64")]
+pub mod reductions;
 mod start;
 mod stated;
 mod tasks;

@@ -144,7 +144,9 @@ impl PutOff {
         if self.wait != Wait::None && self.report_wait(thread, region) {
             return;
         }
-        let at = || match self.is_passed_over {
+        // Behind the work, the thread may combine its part of a reduction until now.
+        let lasts = self.is_passed_over || thread.is_combining();
+        let at = || match lasts {
             true => now(),
             false => self.at,
         };

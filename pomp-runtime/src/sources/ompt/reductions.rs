@@ -1,0 +1,47 @@
+//! Reductions, where LLVM's runtime tells each thread to combine its part by atomic updates. The runtime
+//! reports nothing of it: the thread's next event ends it.
+
+use std::ffi::{c_int, c_void};
+
+use super::super::boundary::thread_event;
+use super::super::reductions::BY_UPDATES;
+use super::entries::target;
+use crate::measure::clock::now;
+
+type Reduce = unsafe extern "C-unwind" fn(
+    *mut c_void,
+    usize,
+    usize,
+    usize,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+) -> c_int;
+
+/// Entries by which a thread gives its part of a reduction. The result says what is left to the thread.
+///
+/// # Safety
+/// Only for the stubs: the words are those of the call, and `caller` is where it returns to.
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C-unwind" fn reduce<const NUMBER: usize>(
+    place: *mut c_void,
+    thread: usize,
+    variables: usize,
+    bytes: usize,
+    data: *mut c_void,
+    combine: *mut c_void,
+    _padding: usize,
+    caller: usize,
+    lock: *mut c_void,
+) -> c_int {
+    let since = now();
+    // SAFETY: the runtime's function of this name takes these words.
+    let left = unsafe {
+        let reduce: Reduce = std::mem::transmute(target(NUMBER, caller));
+        reduce(place, thread, variables, bytes, data, combine, lock)
+    };
+    if left == BY_UPDATES {
+        thread_event(|thread| thread.combines_its_part(since));
+    }
+    left
+}
