@@ -41,7 +41,12 @@ pub unsafe extern "C-unwind" fn reduce<const NUMBER: usize>(
         reduce(place, thread, variables, bytes, data, combine, lock)
     };
     if left == BY_UPDATES {
-        thread_event(|thread| thread.combines_its_part(since));
+        thread_event(|thread| {
+            // What is passed over has no frame at which to note it.
+            if !thread.is_passing_over() {
+                thread.combines_its_part(since);
+            }
+        });
     }
     left
 }
