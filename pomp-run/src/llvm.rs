@@ -60,7 +60,7 @@ macro_rules! entry {
         }
     };
     // It begins to combine the thread's part of a reduction.
-    ($name:ident $kinds:ident reduces $value:ident) => {
+    ($name:ident $kinds:ident reduces) => {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
@@ -118,8 +118,8 @@ macro_rules! entry {
 }
 
 macro_rules! entries {
-    ($($name:ident($kinds:ident $(, $begins:ident $value:ident)?))+; $($end:ident($reports:ident))+) => {$(
-        entry!($name $kinds $($begins $value)?);
+    ($($name:ident($kinds:ident $(, $does:ident $($value:ident)?)?))+; $($end:ident($reports:ident))+) => {$(
+        entry!($name $kinds $($does $($value)?)?);
     )+
     $(
         #[unsafe(no_mangle)]

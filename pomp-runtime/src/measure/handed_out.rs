@@ -4,9 +4,8 @@
 use std::iter::successors;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use trace::schedule::How;
-
 use profile::environment;
+use trace::schedule::How;
 
 use super::config;
 use super::errno;

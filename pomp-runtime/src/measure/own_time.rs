@@ -4,8 +4,8 @@
 //! program, an event meets other data there. So one of many events is timed as a whole.
 //!
 //! An event that takes its time from the [coarse clock](super::coarse_clock) costs less than a read of
-//! the real one. Of such events those are counted during which the coarse clock went on by a step: there are as
-//! many of them as the time of all events has steps.
+//! the real one. The library counts the events during which the coarse clock went on by a step. Their number is
+//! about the time of all these events, in steps.
 
 use super::clock;
 use super::coarse_clock;

@@ -1,9 +1,9 @@
 //! The functions by which a loop asks its runtime for the next chunk, where the schedule
 //! hands chunks out while the loop runs (`dynamic`, `guided`, `runtime`).
 //!
-//! Our functions are weak definitions of the runtimes' names, or in front of them in programs that were
-//! not built with Romp. Each calls the runtime's own function once, with the same arguments. A request takes no longer than a few reads of the
-//! clock. So a thread times only one of [`PERIOD`] requests, which stands for all of them. In a
+//! Our functions are weak definitions of the runtimes' names. In programs that were not built with Romp,
+//! `pomp-run` defines these names. Each function calls the runtime's own one once, with the same arguments. A
+//! request takes no longer than a few reads of the clock. So a thread times only one of [`PERIOD`] requests, which stands for all of them. In a
 //! loop whose chunks are traced, each request tells that another chunk begins. Where
 //! the runtime is linked statically, the linker takes the runtime's functions instead, and no
 //! request is seen.

@@ -1,6 +1,5 @@
 //! Chunks of loops, where the runtime hands them out. The entry that begins a loop is given its
-//! bounds, and gives the first chunk; others give the next ones. If the user does not want to see
-//! chunks, a sample of the latter is timed.
+//! bounds, and gives the first chunk; others give the next ones. A sample of the latter is timed.
 
 use std::ffi::CStr;
 
@@ -8,7 +7,6 @@ use trace::schedule::Kind;
 
 use super::super::boundary::{passing_event_of, thread_event};
 use super::super::chunk_requests::counted;
-
 use super::runtime::Runtime;
 use super::site::{self, Call};
 use super::table::{REQUESTS, row::Row};

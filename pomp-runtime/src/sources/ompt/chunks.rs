@@ -1,7 +1,7 @@
 //! Chunks of loops, where LLVM's runtime hands them out. The entry that begins a loop is given its
 //! bounds, which are kept until the runtime reports, in the same call, that the loop begins. If the
 //! iterations are shared out once for all, the thread's part is known then; otherwise another entry
-//! gives the next chunk. If the user does not want to see chunks, a sample of the requests is timed.
+//! gives the next chunk. A sample of these requests is timed.
 
 use std::cell::Cell;
 use std::ffi::c_int;

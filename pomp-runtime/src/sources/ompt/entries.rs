@@ -19,11 +19,11 @@ use crate::measure::mutex::lock;
 use crate::measure::shared::{leak, leak_slice};
 use crate::measure::{dynamic, errno, modules};
 
-/// The entries whose first word is the place of the construct, each with the kinds of regions whose
-/// events its calls report (`stated::kinds`). With those that begin a loop stand the function that reads its
-/// bounds (`chunks`) and the type of the loop variable, and with those that reduce `reduces`. Behind the semicolon are those that end what an event
-/// has begun, each with the function that reports this end where the runtime can't (`outlived`).
-/// `define!` gets the rows. To add one, add a row.
+/// The entries whose first word is the place of the construct. A row has the kinds of regions whose events the
+/// calls report (`stated::kinds`). If the call begins a loop, the function that reads its bounds (`chunks`) and
+/// the type of the loop variable follow, and `reduces` if it begins to combine a part of a reduction. Behind the
+/// semicolon are entries that end what an event has begun, each with the function that reports this end where
+/// the runtime can't (`outlived`). `define!` gets the rows. To add one, add a row.
 /// `__kmpc_serialized_parallel` is none of them: the runtime's `__kmpc_fork_call` calls it, and then
 /// the place noted would be lost.
 #[macro_export]
@@ -50,7 +50,7 @@ macro_rules! for_llvm_entries {
             __kmpc_critical(CRITICAL) __kmpc_critical_with_hint(CRITICAL) __kmpc_ordered(ORDERED)
             __kmpc_barrier(BARRIER) __kmpc_cancel_barrier(BARRIER) __kmpc_barrier_master(BARRIER)
             __kmpc_barrier_master_nowait(BARRIER)
-            __kmpc_reduce(NOTHING, reduces c_int) __kmpc_reduce_nowait(NOTHING, reduces c_int)
+            __kmpc_reduce(NOTHING, reduces) __kmpc_reduce_nowait(NOTHING, reduces)
             __kmpc_flush(FLUSH)
             __kmpc_omp_task(TASK) __kmpc_omp_task_with_deps(TASK)
             __kmpc_omp_task_begin_if0(TASK)
@@ -65,7 +65,7 @@ macro_rules! for_llvm_entries {
 }
 
 macro_rules! numbers {
-    ($($name:ident($kinds:ident $(, $begins:ident $value:ident)?))+; $($end:ident($reports:ident))+) => {
+    ($($name:ident($kinds:ident $(, $does:ident $($value:ident)?)?))+; $($end:ident($reports:ident))+) => {
         /// The numbers of the entries.
         #[allow(non_camel_case_types, missing_docs)]
         #[derive(Clone, Copy, Debug)]
