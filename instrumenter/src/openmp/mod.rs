@@ -3,6 +3,8 @@
 //! Nothing here knows how a language spells a directive line, where a construct ends, or how a
 //! probe looks in the output.
 
+use std::borrow::Cow;
+
 pub mod api;
 mod clause;
 pub mod clauses;
@@ -26,4 +28,14 @@ pub enum Language {
     Cxx,
     /// Fortran, free or fixed form.
     Fortran,
+}
+
+impl Language {
+    /// A word as the tables spell it. In C and C++, where case matters, a word in capitals may be a macro.
+    pub(crate) fn as_in_tables(self, word: &str) -> Cow<'_, str> {
+        match self {
+            Self::C | Self::Cxx => word.into(),
+            Self::Fortran => word.to_ascii_lowercase().into(),
+        }
+    }
 }

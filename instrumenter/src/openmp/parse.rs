@@ -2,6 +2,7 @@
 //! clauses, each with its bytes in the source. Independent of the language: a front end has
 //! already removed sentinels, continuations and comments.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Language;
@@ -49,9 +50,9 @@ pub struct Argument {
 /// A clause of a directive.
 #[derive(Clone, Debug)]
 pub struct Clause {
-    /// Name in lower case.
+    /// Its name; in Fortran, where case does not matter, in lower case.
     pub name: String,
-    /// Name as written: it may be a macro.
+    /// Its name as written.
     pub spelled: String,
     /// Its row in the table, if it has one.
     pub row: Option<&'static ClauseRow>,
@@ -134,10 +135,15 @@ fn parse_name(
     table: &'static [DirectiveRow],
     language: Language,
 ) -> Result<Name, DirectiveError> {
+    let spelled: Vec<Cow<'_, str>> = words
+        .iter()
+        .map(|word| language.as_in_tables(&word.text))
+        .collect();
     let mut rows = Vec::new();
     let mut ranges = Vec::new();
     let mut at = 0;
-    while let Some((row, length)) = longest_row(&words[at..], table, language, rows.last().copied())
+    while let Some((row, length)) =
+        longest_row(&spelled[at..], table, language, rows.last().copied())
     {
         rows.push(row);
         ranges.push(words[at].range.start..words[at + length - 1].range.end);
@@ -155,7 +161,7 @@ fn parse_name(
 /// The row with the longest name at the begin of `words`, and its number of words. OpenMP 6.0
 /// also allows underscores between the words of a name.
 fn longest_row(
-    words: &[DirectiveToken],
+    words: &[Cow<'_, str>],
     table: &'static [DirectiveRow],
     language: Language,
     before: Option<&DirectiveRow>,
@@ -168,18 +174,14 @@ fn longest_row(
         .max_by_key(|(row, _)| row.name.len())
 }
 
-fn words_taken(name: &str, words: &[DirectiveToken]) -> Option<usize> {
+fn words_taken(name: &str, words: &[Cow<'_, str>]) -> Option<usize> {
     let blank = |byte: u8| if byte == b'_' { b' ' } else { byte };
-    let first = words.first()?.text.bytes();
-    if first
-        .map(|byte| blank(byte.to_ascii_lowercase()))
-        .eq(name.bytes())
-    {
+    if words.first()?.bytes().map(blank).eq(name.bytes()) {
         return Some(1);
     }
     let mut taken = 0;
     for part in name.split(' ') {
-        if !words.get(taken)?.text.eq_ignore_ascii_case(part) {
+        if words.get(taken)? != part {
             return None;
         }
         taken += 1;
@@ -232,7 +234,7 @@ fn parse_clauses(
         if !word.is_identifier() {
             return Err(DirectiveError::NoClause(word.text.clone()));
         }
-        let name = word.text.to_ascii_lowercase();
+        let name = language.as_in_tables(&word.text).into_owned();
         let argument = parse_argument(words, &mut at)?;
         let range = word.range.start..words[at - 1].range.end;
         let comma = comma_at(words, at);

@@ -67,6 +67,39 @@ fn directives_that_macros_make_are_measured() {
     }
 }
 
+const CLAUSE_BY_MACRO: &str = "\
+#include <stdio.h>
+#include \"schedule.h\"
+int main(void) {
+  int sum = 0;
+#pragma omp parallel for reduction(+ : sum) SCHEDULE
+  for (int i = 0; i < 10; i++) sum += i;
+  printf(\"%d %d\\n\", sum, __LINE__);
+  return 0;
+}
+";
+
+/// The loop's barrier is measured, since the clause is known.
+#[test]
+fn macros_may_stand_for_clauses() {
+    for (definition, shown) in [
+        ("#define SCHEDULE schedule(static)\n", "schedule(static)"),
+        ("#define SCHEDULE\n", "hasReduction=1*"),
+    ] {
+        for compiler in COMPILERS {
+            let project = Project::new(&[("a.c", CLAUSE_BY_MACRO), ("schedule.h", definition)]);
+            let text = "-fopenmp -Wall -Wextra -Werror a.c -o app";
+            project.rompcc(compiler, text).quietly();
+            assert!(has_region(&project, "app", "a.c:5:"), "{compiler}");
+            let bytes = project.bytes("app");
+            let object = String::from_utf8_lossy(&bytes);
+            assert!(object.contains(shown), "{compiler} {shown}");
+            assert!(!object.contains("*unsplit="), "{compiler} {shown}");
+            assert_eq!(project.execute("app"), "45 7\n");
+        }
+    }
+}
+
 #[test]
 fn directives_in_the_user_s_headers_are_measured() {
     for compiler in COMPILERS {

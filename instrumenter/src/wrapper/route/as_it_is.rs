@@ -1,6 +1,6 @@
 //! The first text of a source: the source as it is, instrumented.
 
-use crate::openmp;
+use crate::openmp::{self, Language};
 use crate::plan::Decision;
 use crate::source::UndefinedMacros;
 use crate::wrapper::command::classify::CommandLine;
@@ -40,7 +40,8 @@ pub(crate) fn instrument(unit: &mut Unit, line: &CommandLine, how: &Instrumentin
 }
 
 fn is_unclear(unit: &Unit, made: &Instrumented) -> bool {
-    leaves_something(made) || (unit.layout.preprocessed_by_compiler && hides_clauses(made))
+    let has_macros = unit.language != Language::Fortran || unit.layout.preprocessed_by_compiler;
+    leaves_something(made) || has_macros && hides_clauses(made)
 }
 
 /// The first construct that is compiled as written.
@@ -50,11 +51,12 @@ fn compiled_as_written(made: &Instrumented) -> Option<String> {
     passed.map(|listed| listed.construct.clone())
 }
 
-/// Whether a word in the place of a clause may be a macro.
+/// Whether a word in the place of a clause may be a macro, so that the implicit barrier of a construct is
+/// not measured.
 fn hides_clauses(made: &Instrumented) -> bool {
-    let mut listed = made.plan.listing.iter();
-    listed.any(|listed| {
-        let mut clauses = listed.clauses.iter();
-        clauses.any(|name| !openmp::clauses::is_name(name))
+    let is_unknown = |name: &String| !openmp::clauses::is_name(name);
+    made.plan.listing.iter().any(|listed| {
+        let is_unsplit = matches!(listed.outcome, Decision::Instrumented { unsplit: Some(_) });
+        is_unsplit && listed.clauses.iter().any(is_unknown)
     })
 }
