@@ -92,6 +92,40 @@ fn a_barrier_between_opposite_loops_is_one_cause() {
 }
 
 #[test]
+fn an_explicit_barrier_between_opposite_waits_is_one_cause() {
+    let barriers = |first: [u64; 2], second: [u64; 2], between: Option<profile::model::Node>| {
+        let barrier = |region, [a, b]: [u64; 2]| {
+            let rows = vec![row(1, &[(Main, a)]), row(2, &[(Main, b)])];
+            node(Some(0), region, Body, rows)
+        };
+        let mut nodes = vec![barrier(1, first)];
+        nodes.extend(between);
+        nodes.push(barrier(2, second));
+        found(&team(
+            &[Kind::Barrier, Kind::Barrier, Kind::Loop, Kind::Single],
+            nodes,
+        ))
+    };
+    let nowait = |region| {
+        let rows = vec![
+            row(1, &[(Main, 30), (Body, 30)]),
+            row(2, &[(Main, 10), (Body, 10)]),
+        ];
+        node(Some(0), region, Body, rows)
+    };
+    let one = [(CauseKind::BarrierBetween, Some(1), 20)];
+    assert_eq!(barriers([0, 20], [20, 0], None), one);
+    assert_eq!(barriers([0, 20], [20, 0], Some(nowait(3))), one);
+    // The same thread is late at both, or something else stands between them.
+    for found in [
+        barriers([0, 20], [0, 20], None),
+        barriers([0, 20], [20, 0], Some(nowait(4))),
+    ] {
+        assert_eq!(found.len(), 2);
+    }
+}
+
+#[test]
 fn the_ordered_regions_of_a_loop_are_one_cause() {
     let queue = |around, region| {
         node(
@@ -301,79 +335,6 @@ fn a_short_loop_waits_for_the_uneven_one_without_a_barrier_before_it() {
     ];
     let profile = team(&[Kind::Loop, Kind::Loop], nodes);
     assert_eq!(found(&profile), [(CauseKind::Imbalance, Some(1), 20)]);
-}
-
-#[test]
-fn looks_of_one_block_are_one_cause() {
-    let flush = |region| {
-        node(
-            Some(0),
-            region,
-            Body,
-            vec![times(2, Main, 10_000_000_000, 1)],
-        )
-    };
-    let profile = team(&[Kind::Flush, Kind::Flush], vec![flush(1), flush(2)]);
-    assert_eq!(found(&profile), [(CauseKind::Spinning, Some(1), 40)]);
-}
-
-#[test]
-fn threads_that_all_do_nothing_but_look_wait_for_nobody() {
-    let by = |looks: &[u64]| {
-        let rows = (1..).zip(looks);
-        let rows = rows.map(|(thread, looks)| times(thread, Main, *looks, 1));
-        let flush = node(Some(0), 1, Body, rows.collect());
-        found(&team(&[Kind::Flush], vec![flush]))
-    };
-    assert_eq!(by(&[14_000_000_000, 14_000_000_000]), []);
-    let one_works = by(&[14_000_000_000, 1_000_000_000]);
-    assert_eq!(
-        one_works.first().map(|cause| cause.0),
-        Some(CauseKind::Spinning)
-    );
-}
-
-/// A look takes 1.1 ns where the thread does nothing else, and it has 1.6 ns for each.
-#[test]
-fn looks_that_leave_no_time_for_anything_else_took_nearly_all_of_it() {
-    let won = |interval_ps: u64| {
-        let looks = Span {
-            count: 50_000_000_000,
-            ns: SECOND,
-        };
-        let estimate = Estimate {
-            timed: 1_000_000,
-            interval_ps,
-            ..Estimate::default()
-        };
-        let row = Row::of(2).with(Main, looks).with_estimate(Some(estimate));
-        let mut profile = team(&[Kind::Atomic], vec![node(Some(0), 1, Body, vec![row])]);
-        profile.regions[1].directive = Some("omp atomic read".to_owned());
-        found(&profile)
-    };
-    // Of one of two threads, the middle of 55 s and 80 s.
-    assert_eq!(won(1_100), [(CauseKind::Spinning, Some(1), 34)]);
-    // 20 ns of work may lie between two looks.
-    assert_eq!(won(20_000), [(CauseKind::Spinning, Some(1), 25)]);
-}
-
-#[test]
-fn who_does_not_spin_waits_for_the_one_that_did() {
-    let around = |waits: [u64; 2]| {
-        let looks = node(Some(0), 1, Body, vec![times(2, Main, 8_000_000_000, 1)]);
-        let waits = [1, 2].into_iter().zip(waits);
-        let waits = waits
-            .map(|(thread, ns)| row(thread, &[(Main, ns)]))
-            .collect();
-        let barrier = node(Some(0), 2, Body, waits);
-        found(&team(&[Kind::Flush, Kind::Barrier], vec![looks, barrier]))
-    };
-    assert_eq!(around([48, 0]), [(CauseKind::Spinning, Some(1), 48)]);
-    let for_another_reason = [
-        (CauseKind::Spinning, Some(1), 24),
-        (CauseKind::Barrier, Some(2), 15),
-    ];
-    assert_eq!(around([0, 30]), for_another_reason);
 }
 
 #[test]

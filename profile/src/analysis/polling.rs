@@ -19,7 +19,8 @@ const FENCE: f64 = 6.0;
 /// and a probe that only counts take about 3 cycles.
 const READ: f64 = 1.0;
 
-/// If one look follows another within this time, in picoseconds, there is nothing between them.
+/// If one look follows another within this time and that of the probes, in picoseconds, there is nothing
+/// between them.
 const NOTHING_BETWEEN_PS: u64 = 4_000;
 
 /// The part of the cost of measuring a test of a lock that falls outside the test's own time.
@@ -66,7 +67,8 @@ pub(super) fn polling<'a>(
         let Some(parent) = node.parent else { continue };
         let block = &nodes[parent];
         for row in node.rows() {
-            let Some(looks) = Looks::of(&profile.regions[node.region], row.row) else {
+            let probes_ps = profile.run.passed_pair_cost_ps;
+            let Some(looks) = Looks::of(&profile.regions[node.region], row.row, probes_ps) else {
                 continue;
             };
             if looks.count < MANY {
@@ -176,6 +178,8 @@ pub(super) struct Looks {
     /// The most time from one look to the next where the thread does nothing else, in picoseconds; 0 if
     /// it is not known.
     pub(super) interval_ps: u64,
+    /// The time that the probes of a look take, in picoseconds.
+    probes_ps: u64,
     /// Whether the thread waits from one look to the next: tests of a lock fail one after the other.
     are_waits: bool,
 }
@@ -183,13 +187,13 @@ pub(super) struct Looks {
 impl Looks {
     /// Whether nothing lies between one look and the next.
     fn follow_at_once(&self) -> bool {
-        (1..=NOTHING_BETWEEN_PS).contains(&self.interval_ps)
+        (1..=NOTHING_BETWEEN_PS.saturating_add(self.probes_ps)).contains(&self.interval_ps)
     }
 
     /// Tests of a lock are looks if they fail. The ledger takes the cost of measuring off the time
     /// in a test. But a thread whose test takes longer only tests less often. A call that sets a lock is no
     /// look: one that sets a nestable lock again has no hold of its own.
-    fn of(region: &Region, row: &Row) -> Option<Self> {
+    fn of(region: &Region, row: &Row, probes_ps: u64) -> Option<Self> {
         let interval_ps = row.estimate().map_or(0, |estimate| estimate.interval_ps);
         let kind = region.kind;
         if kind == RegionKind::Lock && !tests_lock(region) {
@@ -204,6 +208,7 @@ impl Looks {
                 least: FENCE,
                 outside: OUTSIDE,
                 interval_ps,
+                probes_ps,
                 are_waits: true,
             },
             _ => Self {
@@ -218,6 +223,7 @@ impl Looks {
                 },
                 outside: 1.0,
                 interval_ps,
+                probes_ps,
                 are_waits: false,
             },
         })

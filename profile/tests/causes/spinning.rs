@@ -159,3 +159,79 @@ fn looks_with_more_threads_than_processors_can_be_won() {
     // are looks. A third of what ran is looks.
     assert_eq!(found(&profile), [(CauseKind::Spinning, Some(1), 30)]);
 }
+
+#[test]
+fn looks_of_one_block_are_one_cause() {
+    let flush = |region| {
+        node(
+            Some(0),
+            region,
+            Body,
+            vec![times(2, Main, 10_000_000_000, 1)],
+        )
+    };
+    let profile = team(&[Kind::Flush, Kind::Flush], vec![flush(1), flush(2)]);
+    assert_eq!(found(&profile), [(CauseKind::Spinning, Some(1), 40)]);
+}
+
+#[test]
+fn threads_that_all_do_nothing_but_look_wait_for_nobody() {
+    let by = |looks: &[u64]| {
+        let rows = (1..).zip(looks);
+        let rows = rows.map(|(thread, looks)| times(thread, Main, *looks, 1));
+        let flush = node(Some(0), 1, Body, rows.collect());
+        found(&team(&[Kind::Flush], vec![flush]))
+    };
+    assert_eq!(by(&[14_000_000_000, 14_000_000_000]), []);
+    let one_works = by(&[14_000_000_000, 1_000_000_000]);
+    assert_eq!(
+        one_works.first().map(|cause| cause.0),
+        Some(CauseKind::Spinning)
+    );
+}
+
+/// A look takes 1.1 ns where the thread does nothing else, and it has 1.6 ns for each.
+#[test]
+fn looks_that_leave_no_time_for_anything_else_took_nearly_all_of_it() {
+    let won = |interval_ps: u64, probes_ps: u64| {
+        let looks = Span {
+            count: 50_000_000_000,
+            ns: SECOND,
+        };
+        let estimate = Estimate {
+            timed: 1_000_000,
+            interval_ps,
+            ..Estimate::default()
+        };
+        let row = Row::of(2).with(Main, looks).with_estimate(Some(estimate));
+        let mut profile = team(&[Kind::Atomic], vec![node(Some(0), 1, Body, vec![row])]);
+        profile.regions[1].directive = Some("omp atomic read".to_owned());
+        profile.run.passed_pair_cost_ps = probes_ps;
+        found(&profile)
+    };
+    // Of one of two threads, the middle of 55 s and 80 s.
+    assert_eq!(won(1_100, 0), [(CauseKind::Spinning, Some(1), 34)]);
+    // 20 ns of work may lie between two looks.
+    assert_eq!(won(20_000, 0), [(CauseKind::Spinning, Some(1), 25)]);
+    // Probes may take most of the time from one look to the next.
+    assert_eq!(won(5_000, 4_000), [(CauseKind::Spinning, Some(1), 40)]);
+}
+
+#[test]
+fn who_does_not_spin_waits_for_the_one_that_did() {
+    let around = |waits: [u64; 2]| {
+        let looks = node(Some(0), 1, Body, vec![times(2, Main, 8_000_000_000, 1)]);
+        let waits = [1, 2].into_iter().zip(waits);
+        let waits = waits
+            .map(|(thread, ns)| row(thread, &[(Main, ns)]))
+            .collect();
+        let barrier = node(Some(0), 2, Body, waits);
+        found(&team(&[Kind::Flush, Kind::Barrier], vec![looks, barrier]))
+    };
+    assert_eq!(around([48, 0]), [(CauseKind::Spinning, Some(1), 48)]);
+    let for_another_reason = [
+        (CauseKind::Spinning, Some(1), 24),
+        (CauseKind::Barrier, Some(2), 15),
+    ];
+    assert_eq!(around([0, 30]), for_another_reason);
+}

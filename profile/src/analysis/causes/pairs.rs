@@ -1,8 +1,9 @@
-//! Two loops in a row, where threads with much work in the first loop have little in the
-//! second. Without the barrier between them, the waits would even out.
+//! Two waits in a row, where threads that come late to the first one come early to the second. Without
+//! the first barrier, the waits would even out.
 
-use super::ledger::{Amount, Ledger};
-use super::shape::{uneven, work_and_wait};
+use super::ledger::{Amount, Entry, Ledger};
+use super::shape::work_and_wait;
+use super::waits::waits_of;
 use super::{Cause, Facts, Kind, Place};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::time;
@@ -10,20 +11,24 @@ use crate::columns::Quantity;
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
-/// The part of both waits that must vanish without the barrier between the loops.
+/// The part of both waits that must vanish without the barrier between them.
 const EVENS_OUT: f64 = 0.5;
 
 /// Finds such pairs.
 pub(super) fn evened_out(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let mut causes = Vec::new();
     for (first, second) in neighbours(facts) {
-        let is_open = |region| ledger.open().any(|e| e.region == region && e.is_wait());
-        if !is_open(first) || !is_open(second) {
-            continue;
-        }
-        let Some(Evened { part, most, least }) = evened(facts, first, second) else {
+        let open = |region| {
+            let mut open = ledger.open();
+            open.find(|entry| entry.region == region && entry.is_wait())
+        };
+        let (Some(a), Some(b)) = (open(first), open(second)) else {
             continue;
         };
+        let Some(part) = evened(&arrivals(facts, a), &arrivals(facts, b)) else {
+            continue;
+        };
+        let words = words(facts, a, b);
         let taken = ledger.take(|entry| [first, second].contains(&entry.region) && entry.is_wait());
         let all = super::sum(&taken);
         let amount = Amount {
@@ -31,54 +36,95 @@ pub(super) fn evened_out(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
             likely: all.likely * part,
             upper: all.upper,
         };
-        let (a, b) = (&facts.labels[first], &facts.labels[second]);
-        let words = format!(
-            "at the implicit barrier of {} before the one at line {}",
-            facts.the(first),
-            b.first
-        );
         let place = Place {
             regions: vec![first, second],
-            words,
+            words: words.place,
         };
         let mut cause = facts.cause_of(Kind::BarrierBetween, place, amount);
         cause.category = Some(Category::Imbal);
-        let evidence = [
-            ("without_barrier_percent", (100.0 * part) as u64),
-            ("most_ns", most),
-            ("least_ns", least),
-        ];
-        causes.push(cause.showing(&evidence).saying(
-            format!(
-                "threads that have much to do in one of the two loops have little in the other, \
-                 but wait {} between them",
-                time(all.lost)
-            ),
-            format!(
-                "If the loop at line {} needs nothing from other threads' iterations of the one \
-                 at line {}, add nowait to the latter.",
-                b.first, a.first
-            ),
-        ));
+        let evidence = [("without_barrier_percent", (100.0 * part) as u64)];
+        causes.push(
+            cause
+                .showing(&evidence)
+                .showing(&work_of_less_uneven(facts, first, second))
+                .saying(
+                    format!("{}, but wait {} {}", words.what, time(all.lost), words.at),
+                    words.remedy,
+                ),
+        );
     }
     causes
 }
 
-/// Pairs of loops that follow each other in the same block and are executed equally often.
+/// What is said of a pair of waits.
+struct Words {
+    place: String,
+    /// Which threads wait, and where they do.
+    what: String,
+    at: &'static str,
+    remedy: String,
+}
+
+fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> Words {
+    let (a, b) = (
+        facts.labels[first.region].first,
+        facts.labels[second.region].first,
+    );
+    let is_loop = |entry: &Entry| entry.is_of(&[RegionKind::Loop]);
+    match (is_loop(first), is_loop(second)) {
+        (true, true) => Words {
+            place: format!(
+                "at the implicit barrier of {} before the one at line {b}",
+                facts.the(first.region)
+            ),
+            what: "threads that have much to do in one of the two loops have little in the other".to_owned(),
+            at: "between them",
+            remedy: format!(
+                "If the loop at line {b} needs nothing from other threads' iterations of the one at line {a}, \
+                 add nowait to the latter."
+            ),
+        },
+        (is_loop, _) => Words {
+            place: facts.at(first.cost.place, first.region).words,
+            what: format!(
+                "threads that have much to do before it have little before the next barrier, at line {b}"
+            ),
+            at: "at the two",
+            remedy: match is_loop {
+                true => "If what follows needs nothing from other threads' iterations, add nowait to the loop.",
+                false => "If what follows needs nothing of what other threads do before it, remove it.",
+            }
+            .to_owned(),
+        },
+    }
+}
+
+/// Pairs of barriers that follow each other in the same block and are executed equally often: those of
+/// loops, and explicit ones. Loops without a barrier may stand in between.
 fn neighbours(facts: &Facts<'_, '_>) -> Vec<(usize, usize)> {
     let nodes = &facts.tree.nodes;
     let mut pairs = Vec::new();
     for parent in nodes.iter() {
         let mut before: Option<&TreeNode<'_>> = None;
         for child in parent.children.iter().map(|&child| &nodes[child]) {
-            let is_loop = child.kind == RegionKind::Loop;
-            if let Some(first) = before.filter(|_| is_loop)
+            let has_wait = match child.kind {
+                RegionKind::Barrier => true,
+                RegionKind::Loop => child.rows().any(|row| row.row.ibarr.count > 0),
+                _ => {
+                    before = None;
+                    continue;
+                }
+            };
+            if !has_wait {
+                continue;
+            }
+            if let Some(first) = before
                 && executions(first) == executions(child)
                 && !pairs.contains(&(first.region, child.region))
             {
                 pairs.push((first.region, child.region));
             }
-            before = is_loop.then_some(child);
+            before = Some(child);
         }
     }
     pairs
@@ -89,35 +135,63 @@ fn executions(node: &TreeNode<'_>) -> u64 {
     node.executors().map(count).sum()
 }
 
-/// Two loops that are uneven in opposite ways.
-struct Evened {
-    /// The part of both waits that would vanish without the barrier between the loops.
-    part: f64,
-    /// The most and the least work of a thread in the loop that is less uneven, in nanoseconds.
-    most: u64,
-    least: u64,
+/// A thread's number, how much earlier than the last one it arrived at a barrier, and how long it waited there,
+/// in nanoseconds.
+type Arrival = (usize, u64, u64);
+
+/// When threads arrived at a barrier, as far as it was the same thread that came late again and again. The
+/// work of a loop tells more than the waits: these hold the time in which a thread lacked a processor.
+fn arrivals(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<Arrival> {
+    if entry.is_of(&[RegionKind::Loop])
+        && let Some(rows) = facts.table(entry.region).and_then(work_and_wait)
+    {
+        let most = rows.iter().map(|row| row.1).max().unwrap_or(0);
+        return rows
+            .iter()
+            .map(|row| (row.0, most - row.1, row.2))
+            .collect();
+    }
+    let waits = waits_of(facts, entry);
+    let least = waits.iter().map(|wait| wait.1).min().unwrap_or(0);
+    waits
+        .iter()
+        .map(|wait| (wait.0, wait.1 - least, wait.1))
+        .collect()
 }
 
-/// None if too little of the waits would vanish.
-fn evened(facts: &Facts<'_, '_>, first: usize, second: usize) -> Option<Evened> {
-    let a = work_and_wait(facts.table(first)?)?;
-    let b = work_and_wait(facts.table(second)?)?;
-    let threads = |rows: &[(usize, u64, u64)]| rows.iter().map(|row| row.0).collect::<Vec<_>>();
-    if threads(&a) != threads(&b) || a.len() < 2 {
+/// The part of two waits that would vanish without the first barrier. None if it is too little.
+fn evened(a: &[Arrival], b: &[Arrival]) -> Option<f64> {
+    let threads = |all: &[Arrival]| all.iter().map(|it| it.0).collect::<Vec<_>>();
+    if threads(a) != threads(b) || a.len() < 2 {
         return None;
     }
-    let both: Vec<(usize, u64, u64)> = a.iter().zip(&b).map(|(a, b)| (a.0, a.1 + b.1, 0)).collect();
-    let alone = uneven(&a) + uneven(&b);
-    let waited: u64 = a.iter().chain(&b).map(|row| row.2).sum();
+    let early = |all: &[Arrival]| all.iter().map(|it| it.1).sum::<u64>();
+    let both: Vec<u64> = a.iter().zip(b).map(|(a, b)| a.1 + b.1).collect();
+    let least = both.iter().min().copied().unwrap_or(0);
+    let left: u64 = both.iter().map(|it| it - least).sum();
+    let alone = early(a) + early(b);
+    let waited: u64 = a.iter().chain(b).map(|it| it.2).sum();
     let explained = alone as f64 >= EVENS_OUT * waited as f64;
-    let part = alone.saturating_sub(uneven(&both)) as f64 / alone.max(1) as f64;
-    // Each of the two loops must be uneven by itself.
-    let matters = uneven(&a).min(uneven(&b)) as f64 >= EVENS_OUT / 2.0 * alone as f64;
-    let less_uneven = if uneven(&a) < uneven(&b) { &a } else { &b };
-    let work = || less_uneven.iter().map(|row| row.1);
-    (explained && matters && part >= EVENS_OUT).then_some(Evened {
-        part: part.min(1.0),
-        most: work().max()?,
-        least: work().min()?,
-    })
+    let part = alone.saturating_sub(left) as f64 / alone.max(1) as f64;
+    // Each of the two must be uneven by itself.
+    let matters = early(a).min(early(b)) as f64 >= EVENS_OUT / 2.0 * alone as f64;
+    (explained && matters && part >= EVENS_OUT).then_some(part.min(1.0))
+}
+
+/// The most and the least work of a thread in the less uneven one of two loops.
+fn work_of_less_uneven(
+    facts: &Facts<'_, '_>,
+    first: usize,
+    second: usize,
+) -> Vec<(&'static str, u64)> {
+    let works = [first, second].map(|region| {
+        let rows = facts.table(region).and_then(work_and_wait)?;
+        let work = rows.iter().map(|row| row.1);
+        Some((work.clone().max()?, work.min()?))
+    });
+    let [Some(a), Some(b)] = works else {
+        return Vec::new();
+    };
+    let (most, least) = if a.0 - a.1 < b.0 - b.1 { a } else { b };
+    vec![("most_ns", most), ("least_ns", least)]
 }
