@@ -19,6 +19,9 @@ const ENOUGH: u64 = 32;
 /// An event that takes longer than this many times the shortest one was interrupted, or something
 /// was calibrated in it.
 const INTERRUPTED: u64 = 64;
+/// The shortest event takes this many nanoseconds at least. Some processors' counters go on by as much at
+/// once, so that an event may seem to take no time.
+const SHORTEST_NS: u64 = 10;
 
 /// The events of one thread that were timed.
 #[derive(Debug)]
@@ -85,14 +88,17 @@ impl OwnTime {
     #[inline(always)]
     pub(crate) fn end(&self, begin: u64) {
         if begin != 0 {
-            self.add(begin);
+            self.add_from(begin);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn add(&self, begin: u64) {
-        let ticks = clock::now().wrapping_sub(begin);
+    fn add_from(&self, begin: u64) {
+        self.add(clock::now().wrapping_sub(begin));
+    }
+
+    fn add(&self, ticks: u64) {
         let least = self.least.get();
         // With the first one there is nothing to compare.
         if ticks <= INTERRUPTED * least {
@@ -100,7 +106,8 @@ impl OwnTime {
             self.ticks.add(ticks);
         }
         if least == 0 || ticks < least {
-            self.least.set(ticks.max(1));
+            let shortest = clock::ticks_of(SHORTEST_NS).max(1);
+            self.least.set(ticks.max(shortest));
         }
     }
 
@@ -127,6 +134,20 @@ fn extra_ticks(calm: u64, ticks: u64, events: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The counter goes on by several ticks at once.
+    #[test]
+    fn an_event_that_seems_to_take_no_time_interrupts_no_other_one() {
+        let own = OwnTime::new();
+        own.add(50);
+        own.add(0);
+        for _ in 0..ENOUGH {
+            own.add(150);
+        }
+        own.add(100_000);
+        // Of 33 events that are not the first, one took 0 ticks.
+        assert_eq!(own.extra_ticks(100), 150 * 32 / 33 - 100);
+    }
 
     #[test]
     fn events_during_which_the_coarse_clock_goes_on_are_counted() {
