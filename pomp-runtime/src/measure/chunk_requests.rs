@@ -8,30 +8,20 @@
 use std::cell::Cell;
 use std::ptr::null_mut;
 
+use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
 use super::chunks::Head;
 use super::cost::ticks_of_read_in_order;
 use super::crowding::threads_per_processor;
 use super::facts;
+use super::joined_chunks::{is_allowed, is_any_held};
 use super::omp;
 use super::records::Frame;
 use super::records::frame::Role;
+use super::request_count::{NEXT, is_due, requests_since_look, set_since_look};
 use super::thread::Thread;
-use super::thread_word::thread_word;
 use crate::measure::records::Node;
-
-/// One request of this many is timed. The number is a prime, so that in loops of equal length it
-/// is not always the same request that is timed.
-pub(crate) const PERIOD: u32 = 61;
-
-thread_word! {
-    /// The requests of this thread since one was looked at.
-    fn since_look() -> u32 = "romp_requests_since_look";
-}
-
-/// So many requests since the last look have the next one looked at.
-const NEXT: u32 = PERIOD - 1;
 
 thread_local! {
     /// The requests since one was timed, while all are looked at.
@@ -51,20 +41,24 @@ struct Work {
     since: u64,
     /// How often the thread had lost its processor, if its team has more threads than processors.
     switches: Option<u64>,
+    /// How many chunks were handed out together.
+    chunks: u64,
 }
 
-/// Counts one request. Returns whether it is due.
-#[inline(always)]
-fn is_due(since: &Cell<u32>) -> bool {
-    let now = since.get() + 1;
-    since.set(if now == PERIOD { 0 } else { now });
-    now == PERIOD
+/// Whether work is being timed that ends with the next request.
+pub(crate) fn is_work_timed() -> bool {
+    WORK.get().is_some()
 }
 
-/// Whether a request is looked at.
-#[inline(always)]
-pub(crate) fn is_looked_at() -> bool {
-    is_due(since_look())
+/// The work that is being timed ends without a request: the chunk behind it was held back.
+pub(crate) fn count_anew() {
+    set_since_look(0);
+}
+
+/// Whether chunks of the thread's innermost loop may be handed out together: not if they are traced, or while
+/// something else goes on.
+pub(crate) fn is_free_to_join() -> bool {
+    is_allowed() && LOOP.get().is_null() && WORK.get().is_none() && !is_any_held()
 }
 
 /// What is done at a request that is looked at.
@@ -84,12 +78,12 @@ pub(crate) fn look() -> Look {
     let times = match LOOP.get().is_null() {
         true => {
             if ends_work {
-                since_look().set(1);
+                set_since_look(1);
             }
             true
         }
         false => {
-            since_look().set(NEXT);
+            set_since_look(NEXT);
             SINCE_TIMED.with(is_due)
         }
     };
@@ -122,7 +116,8 @@ pub(crate) unsafe fn begin_requests(place: *mut Head) {
     // SAFETY: as the caller promises.
     unsafe { Head::stand_within(place, around, omp::omp_get_level()) };
     if around.is_null() {
-        SINCE_TIMED.set(since_look().replace(NEXT));
+        SINCE_TIMED.set(requests_since_look());
+        set_since_look(NEXT);
     }
 }
 
@@ -138,7 +133,7 @@ pub(crate) unsafe fn end_requests(place: *mut Head) {
     let around = unsafe { Head::around(place) };
     LOOP.set(around);
     if around.is_null() {
-        since_look().set(SINCE_TIMED.get());
+        set_since_look(SINCE_TIMED.get());
     }
 }
 
@@ -149,6 +144,12 @@ const INTERRUPTED: u64 = 100;
 /// In a loop whose work in a chunk takes at most this many times as long as a request, the requests
 /// take what is left of the loop's time.
 const LITTLE_WORK: u64 = 4;
+
+/// The work in so many chunks must be known before chunks are handed out together.
+const ENOUGH_ALONE: u64 = 16;
+
+/// So many chunks must have been handed out together before their work is used.
+const ENOUGH_JOINED: u64 = 128;
 
 impl Thread {
     /// Adds this many requests for chunks of the innermost loop. One of them took `ticks`, from one
@@ -166,13 +167,23 @@ impl Thread {
             .add(ticks.saturating_mul(requests));
     }
 
-    /// The work in a chunk of the innermost loop begins, and is timed.
-    pub(crate) fn begin_chunk_work(&'static self, now: impl FnOnce() -> u64) {
+    /// Adds this many requests for chunks of the innermost loop, of which none was timed.
+    pub(crate) fn add_untimed_chunk_requests(&'static self, requests: u64) {
+        if let Some(node) = self.requesting() {
+            let known = &node.chunk_requests;
+            let each = known.ticks.get() / known.count.get().max(1);
+            known.count.add(requests);
+            known.ticks.add(each.saturating_mul(requests));
+        }
+    }
+
+    /// The work in so many chunks of the innermost loop begins, and is timed.
+    pub(crate) fn begin_chunk_work(&'static self, chunks: u64, now: impl FnOnce() -> u64) {
         let Some(node) = self.requesting() else {
             return;
         };
         if LOOP.get().is_null() {
-            since_look().set(NEXT);
+            set_since_look(NEXT);
         }
         let switches = (threads_per_processor() > 1.0).then(facts::switches_of_thread);
         let since = now();
@@ -180,6 +191,7 @@ impl Thread {
             node,
             since,
             switches,
+            chunks,
         }));
     }
 
@@ -196,9 +208,29 @@ impl Thread {
         if is_whole && innermost.is_some_and(|it| std::ptr::eq(it, work.node)) {
             let ticks = now.wrapping_sub(work.since);
             let ticks = ticks.saturating_sub(ticks_of_read_in_order());
-            let chunks = &work.node.chunk_work;
-            chunks.add(ticks, ticks_of_read_in_order(), threads_per_processor());
+            match work.chunks {
+                1 => {
+                    let chunks = &work.node.chunk_work;
+                    chunks.add(ticks, ticks_of_read_in_order(), threads_per_processor());
+                }
+                many => {
+                    work.node.joined_work.count.add(many);
+                    work.node.joined_work.ticks.add(ticks);
+                }
+            }
         }
+    }
+
+    /// Whether to hand out chunks of the innermost loop together now: not if they may have to come one by one, or
+    /// are so long that it matters which thread gets them.
+    pub(crate) fn joins_chunks(&'static self) -> bool {
+        let Some(node) = self.requesting() else {
+            return false;
+        };
+        let descriptor = node.region().map(|region| &region.descriptor);
+        let is_ordered = |it: &Descriptor| it.other.contains_key("hasOrdered");
+        let is_fit = descriptor.is_some_and(|it| it.code.is_none() && !is_ordered(it));
+        is_fit && node.has_little_work_in_chunks() && self.sampler.one_of(2)
     }
 
     /// The innermost loop, if the thread's requests are for its chunks. The schedule is not known of
@@ -224,10 +256,32 @@ impl Node {
         let Some(work) = self.chunk_work.mean(timed / number.max(1)) else {
             return timed;
         };
-        let work = (work * number as f64) as u64;
-        match work <= LITTLE_WORK.saturating_mul(timed) {
-            true => timed.max(body.saturating_sub(work)),
+        let of_all = |work: f64| (work * number as f64) as u64;
+        match of_all(work) <= LITTLE_WORK.saturating_mul(timed) {
+            true => timed.max(body.saturating_sub(of_all(self.work_in_larger_chunks(work)))),
             false => timed,
         }
+    }
+
+    /// The ticks that the work of a chunk takes if several are handed out together, so that a request ends no
+    /// work that overlaps. By itself it takes the ticks `alone`.
+    fn work_in_larger_chunks(&self, alone: f64) -> f64 {
+        match self.joined_work.count.get() {
+            ..ENOUGH_JOINED => alone,
+            chunks => {
+                let each = self.joined_work.ticks.get() as f64 / chunks as f64;
+                alone.min(each * threads_per_processor())
+            }
+        }
+    }
+
+    /// Whether it is known that the work in a chunk takes little time.
+    fn has_little_work_in_chunks(&self) -> bool {
+        let requests = &self.chunk_requests;
+        let request = requests.ticks.get() / requests.count.get().max(1);
+        let most = LITTLE_WORK.saturating_mul(request);
+        let work = self.chunk_work.mean(request);
+        self.chunk_work.all().count.get() >= ENOUGH_ALONE
+            && work.is_some_and(|work| work <= most as f64)
     }
 }

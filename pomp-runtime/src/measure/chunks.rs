@@ -404,9 +404,8 @@ fn runtime_schedule() -> (Kind, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::chunk_requests::{
-        begin_requests, end_requests, handed_out, is_looked_at, look,
-    };
+    use crate::measure::chunk_requests::{begin_requests, end_requests, handed_out, look};
+    use crate::measure::request_count::is_looked_at;
 
     /// The memory of a record.
     struct Memory(Head, Vec<Level>, Vec<Row>);

@@ -58,6 +58,8 @@ pub(crate) struct Config {
     pub(crate) rank: Option<u32>,
     /// The variables for OpenMP's runtimes that are set.
     pub(crate) openmp: BTreeMap<String, String>,
+    /// Whether constructs may be cancelled: only this variable allows it (OpenMP 5.2, 21.2.6).
+    pub(crate) may_cancel: bool,
 }
 
 /// How events are traced.
@@ -125,6 +127,7 @@ impl Config {
                 keeps_last: text("ROMP_TRACE_KEEP").as_deref() == Some("last"),
             }),
             rank: rank(&get),
+            may_cancel: get("OMP_CANCELLATION").is_some(),
             openmp: openmp(get),
         }
     }
@@ -290,6 +293,7 @@ mod tests {
             }),
             rank: Some(3),
             openmp: BTreeMap::new(),
+            may_cancel: false,
         };
         assert_eq!(config, expected);
     }

@@ -44,6 +44,7 @@ pub(crate) mod gaps;
 pub(crate) mod handed_out;
 pub(crate) mod helper_requests;
 pub(crate) mod holds;
+pub(crate) mod joined_chunks;
 mod lateness;
 pub(crate) mod lending;
 pub(crate) mod limits;
@@ -70,6 +71,7 @@ pub(crate) mod quiesce;
 pub(crate) mod records;
 mod reduction;
 mod reduction_part;
+pub(crate) mod request_count;
 pub(crate) mod rights;
 #[cfg_attr(
     any(test, not(target_arch = "x86_64")),

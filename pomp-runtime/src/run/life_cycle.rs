@@ -12,8 +12,8 @@ use crate::measure::collector;
 use crate::measure::config::Config;
 use crate::measure::trace;
 use crate::measure::{
-    clock, counters, errno, estimate, helper_requests, memory, message, quiesce, rights, sampling,
-    state, stderr, thread, untimed,
+    clock, counters, errno, estimate, helper_requests, joined_chunks, memory, message, quiesce,
+    rights, sampling, state, stderr, thread, untimed,
 };
 #[cfg(all(target_arch = "x86_64", not(test)))]
 use {crate::measure::run_list, profile::run_list::Mark};
@@ -70,6 +70,9 @@ fn start() -> bool {
     if !is_wanted_whole && config.throttle.is_none() {
         sampling::limit(config.budget);
         estimate::leave_out_timing();
+        if config.budget > 0.0 && !config.may_cancel {
+            joined_chunks::allow();
+        }
     }
     let start = Start {
         config,

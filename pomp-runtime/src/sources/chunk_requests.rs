@@ -11,8 +11,12 @@
 use std::ffi::{c_int, c_void};
 
 use super::boundary::thread_event;
-use super::weak::of_runtime;
-use crate::measure::chunk_requests::{Look, PERIOD, handed_out, is_looked_at, look};
+use super::weak::{define_weakly, in_front_of, of_runtime};
+use crate::measure::chunk_requests::{
+    Look, count_anew, handed_out, is_free_to_join, is_work_timed, look,
+};
+use crate::measure::joined_chunks::{Chunk, is_any_held, join, take_held};
+use crate::measure::request_count::{PERIOD, is_looked_at};
 use crate::measure::{clock, state};
 
 /// Makes a request, and adds what it took to the loop if it is one of those that are timed.
@@ -42,7 +46,7 @@ fn looked_at<R: Default + PartialEq>(request: impl FnOnce() -> R) -> R {
         thread_event(move |thread| {
             thread.add_chunk_requests(u64::from(PERIOD), ticks);
             if got_chunk {
-                thread.begin_chunk_work(clock::now_in_order);
+                thread.begin_chunk_work(1, clock::now_in_order);
             }
         });
     }
@@ -56,6 +60,70 @@ pub(super) fn counted<R: Default + PartialEq>(request: impl FnOnce() -> R) -> R 
         true => looked_at(request),
         false => request(),
     }
+}
+
+/// A request of GCC's runtime. It is given the places for the first value of the chunk, and for the one behind
+/// its last. `long` has 64 bits.
+type GompRequest = unsafe extern "C-unwind" fn(from: *mut u64, to: *mut u64) -> bool;
+
+/// Makes a request of a loop whose chunks may be handed out together, or gives the loop the chunk that was held
+/// back for it.
+///
+/// # Safety
+/// As the runtime asks of a request.
+#[cold]
+#[inline(never)]
+unsafe fn looked_at_or_joined(from: *mut u64, to: *mut u64, request: GompRequest) -> bool {
+    // SAFETY: the caller gives the places for a chunk.
+    let hand_out = |[first, behind]: Chunk| unsafe {
+        from.write(first);
+        to.write(behind);
+        true
+    };
+    let ask = || {
+        let [mut first, mut behind] = [0; 2];
+        // SAFETY: as the caller promises; these are places for a chunk.
+        unsafe { request(&raw mut first, &raw mut behind) }.then_some([first, behind])
+    };
+    if is_any_held() {
+        if is_work_timed() {
+            let end = clock::now_in_order();
+            thread_event(move |thread| thread.add_chunk_work(end));
+            count_anew();
+        }
+        // A loop within the one for which it is held asks for its own.
+        return take_held(from.addr()).or_else(ask).is_some_and(hand_out);
+    }
+    if !is_free_to_join() || thread_event(|thread| thread.joins_chunks()) != Some(true) {
+        return looked_at(|| ask().is_some_and(hand_out));
+    }
+    let Some(joined) = join(from.addr(), ask) else {
+        return false;
+    };
+    let requests = u64::from(PERIOD) - 1 + joined.requests;
+    thread_event(move |thread| {
+        thread.add_untimed_chunk_requests(requests);
+        if joined.is_timed() {
+            thread.begin_chunk_work(joined.number, clock::now_in_order);
+        }
+    });
+    hand_out(joined.chunk)
+}
+
+/// Defines requests of GCC's runtime for chunks that may be handed out together: its name, and ours.
+macro_rules! gomp_joined {
+    ($($name:ident => $ours:ident,)+) => {$(
+        in_front_of! {
+            $name $ours(from: *mut u64, to: *mut u64) -> bool, false, crate::measure::dynamic::next,
+            |next| match is_looked_at() {
+                // SAFETY: as the caller promises.
+                true => unsafe { looked_at_or_joined(from, to, next) },
+                // SAFETY: as the caller promises.
+                false => unsafe { next(from, to) },
+            }
+        }
+        define_weakly! { stringify!($name) => stringify!($ours) }
+    )+};
 }
 
 /// Defines requests of GCC's runtime: its name, and ours.
@@ -81,27 +149,30 @@ macro_rules! kmpc {
     )+};
 }
 
-gomp! {
+gomp_joined! {
     GOMP_loop_dynamic_next => romp_gomp_dynamic_next,
-    GOMP_loop_guided_next => romp_gomp_guided_next,
-    GOMP_loop_runtime_next => romp_gomp_runtime_next,
     GOMP_loop_nonmonotonic_dynamic_next => romp_gomp_nonmonotonic_dynamic_next,
-    GOMP_loop_nonmonotonic_guided_next => romp_gomp_nonmonotonic_guided_next,
+    GOMP_loop_ull_dynamic_next => romp_gomp_ull_dynamic_next,
+    GOMP_loop_ull_nonmonotonic_dynamic_next => romp_gomp_ull_nonmonotonic_dynamic_next,
+    GOMP_loop_runtime_next => romp_gomp_runtime_next,
     GOMP_loop_nonmonotonic_runtime_next => romp_gomp_nonmonotonic_runtime_next,
     GOMP_loop_maybe_nonmonotonic_runtime_next => romp_gomp_maybe_nonmonotonic_runtime_next,
+    GOMP_loop_ull_runtime_next => romp_gomp_ull_runtime_next,
+    GOMP_loop_ull_nonmonotonic_runtime_next => romp_gomp_ull_nonmonotonic_runtime_next,
+    GOMP_loop_ull_maybe_nonmonotonic_runtime_next => romp_gomp_ull_maybe_nonmonotonic_runtime_next,
+}
+
+gomp! {
+    GOMP_loop_guided_next => romp_gomp_guided_next,
+    GOMP_loop_nonmonotonic_guided_next => romp_gomp_nonmonotonic_guided_next,
     GOMP_loop_ordered_dynamic_next => romp_gomp_ordered_dynamic_next,
     GOMP_loop_ordered_guided_next => romp_gomp_ordered_guided_next,
     GOMP_loop_ordered_runtime_next => romp_gomp_ordered_runtime_next,
     GOMP_loop_ull_ordered_dynamic_next => romp_gomp_ull_ordered_dynamic_next,
     GOMP_loop_ull_ordered_guided_next => romp_gomp_ull_ordered_guided_next,
     GOMP_loop_ull_ordered_runtime_next => romp_gomp_ull_ordered_runtime_next,
-    GOMP_loop_ull_dynamic_next => romp_gomp_ull_dynamic_next,
     GOMP_loop_ull_guided_next => romp_gomp_ull_guided_next,
-    GOMP_loop_ull_runtime_next => romp_gomp_ull_runtime_next,
-    GOMP_loop_ull_nonmonotonic_dynamic_next => romp_gomp_ull_nonmonotonic_dynamic_next,
     GOMP_loop_ull_nonmonotonic_guided_next => romp_gomp_ull_nonmonotonic_guided_next,
-    GOMP_loop_ull_nonmonotonic_runtime_next => romp_gomp_ull_nonmonotonic_runtime_next,
-    GOMP_loop_ull_maybe_nonmonotonic_runtime_next => romp_gomp_ull_maybe_nonmonotonic_runtime_next,
 }
 
 kmpc! {

@@ -4,9 +4,11 @@ use profile::descriptor::Descriptor;
 use profile::model::Span;
 
 use super::*;
-use crate::measure::chunk_requests::{Look, PERIOD, is_looked_at, look};
+use crate::measure::chunk_requests::{Look, count_anew, is_free_to_join, is_work_timed, look};
 use crate::measure::cost::ticks_of_read_in_order;
+use crate::measure::joined_chunks;
 use crate::measure::records::region;
+use crate::measure::request_count::{PERIOD, is_looked_at};
 use Event::*;
 
 /// A loop with this schedule.
@@ -46,6 +48,19 @@ fn one_that_is_timed_stands_for_all() {
 }
 
 #[test]
+fn requests_that_were_not_timed_took_as_long_as_others() {
+    let region = loop_with(Some("dynamic"));
+    let t = Thread::for_test().as_initial(0);
+    t.on(LoopEnter, region, 10);
+    t.add_chunk_requests(61, 500 + ticks_of_read_in_order());
+    t.add_untimed_chunk_requests(69);
+    t.on(LoopExit, region, 100_000);
+    let profile = profile_at(200_000, &[t], &[region]);
+    let requests = profile.nodes[0].rows[0].chunk_requests();
+    assert_eq!((requests.count, requests.ns), (130, 130 * 500));
+}
+
+#[test]
 fn only_loops_with_a_schedule_have_some() {
     assert_eq!(requests(None, &[1 << 40]), Span::default());
 }
@@ -58,7 +73,7 @@ fn with_work(ticks: u64) -> u64 {
     let read = ticks_of_read_in_order();
     t.on(LoopEnter, region, 10);
     t.add_chunk_requests(61, 500 + read);
-    t.begin_chunk_work(|| 2000);
+    t.begin_chunk_work(1, || 2000);
     t.add_chunk_work(2000 + read + ticks);
     t.on(LoopExit, region, 10 + 1_000_000);
     let profile = profile_at(1_100_000, &[t], &[region]);
@@ -74,6 +89,84 @@ fn what_little_work_leaves_are_requests() {
     assert_eq!(with_work(900_000), 61 * 500);
 }
 
+/// The time of requests, as in `with_work`, of a loop whose chunks take 1,000 ticks each alone and `each` ticks if
+/// eight of them are handed out together, so many times.
+fn with_joined(each: u64, times: u64) -> u64 {
+    let region = loop_with(Some("dynamic"));
+    let t = Thread::for_test().as_initial(0);
+    let read = ticks_of_read_in_order();
+    t.on(LoopEnter, region, 10);
+    t.add_chunk_requests(61, 500 + read);
+    for (chunks, ticks, times) in [(1, 1000, 16), (8, 8 * each, times)] {
+        for _ in 0..times {
+            t.begin_chunk_work(chunks, || 2000);
+            t.add_chunk_work(2000 + read + ticks);
+        }
+    }
+    t.on(LoopExit, region, 10 + 1_000_000);
+    let profile = profile_at(1_100_000, &[t], &[region]);
+    profile.nodes[0].rows[0].chunk_requests().ns
+}
+
+#[test]
+fn work_that_overlaps_in_larger_chunks_is_shorter() {
+    assert_eq!(with_joined(400, 100), 1_000_000 - 61 * 400);
+    // Of too few nothing is known, and work does not become longer.
+    assert_eq!(with_joined(400, 2), 1_000_000 - 61 * 1000);
+    assert_eq!(with_joined(3000, 100), 1_000_000 - 61 * 1000);
+}
+
+/// Whether some of many requests of a loop of this descriptor ask for several chunks, if each of its chunks takes
+/// this many ticks and a request 500.
+fn joins(descriptor: Descriptor, ticks: u64) -> bool {
+    let region = region::unregistered(descriptor).unwrap();
+    let t = Thread::for_test().as_initial(0);
+    let read = ticks_of_read_in_order();
+    t.on(LoopEnter, region, 10);
+    t.add_chunk_requests(61, 500 + read);
+    for _ in 0..16 {
+        t.begin_chunk_work(1, || 2000);
+        t.add_chunk_work(2000 + read + ticks);
+    }
+    (0..64).any(|_| t.joins_chunks())
+}
+
+#[test]
+fn only_small_chunks_that_come_in_any_order_are_handed_out_together() {
+    let of = |key: Option<&str>| Descriptor {
+        region_type: "for".to_owned(),
+        schedule: Some("dynamic".to_owned()),
+        other: key
+            .map(|key| (key.to_owned(), "1".to_owned()))
+            .into_iter()
+            .collect(),
+        ..Descriptor::default()
+    };
+    assert!(joins(of(None), 100));
+    assert!(!joins(of(None), 10_000));
+    assert!(!joins(of(Some("hasOrdered")), 100));
+    // Nothing is known of the chunks of a new loop.
+    let t = Thread::for_test().as_initial(0);
+    t.on(LoopEnter, loop_with(Some("dynamic")), 10);
+    assert!((0..64).all(|_| !t.joins_chunks()));
+}
+
+#[test]
+fn while_work_is_timed_no_chunks_are_handed_out_together() {
+    joined_chunks::allow();
+    let t = Thread::for_test().as_initial(0);
+    t.on(LoopEnter, loop_with(Some("dynamic")), 10);
+    let state = || (is_free_to_join(), is_work_timed());
+    assert_eq!(state(), (true, false));
+    t.begin_chunk_work(1, || 20);
+    assert_eq!(state(), (false, true));
+    t.add_chunk_work(30);
+    assert_eq!(state(), (true, false));
+    // No request is due before a whole period is over.
+    count_anew();
+    assert!((1..PERIOD).all(|_| !is_looked_at()) && is_looked_at());
+}
+
 #[test]
 fn after_a_timed_request_the_next_one_ends_the_work() {
     let region = loop_with(Some("dynamic"));
@@ -84,7 +177,7 @@ fn after_a_timed_request_the_next_one_ends_the_work() {
         .map(|_| {
             let seen = look();
             match seen {
-                Look::Times => t.begin_chunk_work(|| 20),
+                Look::Times => t.begin_chunk_work(1, || 20),
                 _ => t.add_chunk_work(21),
             }
             seen
