@@ -2,10 +2,12 @@
 //! hands chunks out while the loop runs (`dynamic`, `guided`, `runtime`).
 //!
 //! Our functions are weak definitions of the runtimes' names. In programs that were not built with Romp,
-//! `pomp-run` defines these names. Each function calls the runtime's own one once, with the same arguments. A
-//! request takes no longer than a few reads of the clock. So a thread times only one of [`PERIOD`] requests, which stands for all of them. In a
-//! loop whose chunks are traced, each request tells that another chunk begins. Where
-//! the runtime is linked statically, the linker takes the runtime's functions instead, and no
+//! `pomp-run` defines these names. Each function calls the runtime's own one once, with the same arguments,
+//! unless [chunks are handed out together](crate::measure::joined_chunks).
+//!
+//! A request takes no longer than a few reads of the clock. So a thread times only one of [`PERIOD`] requests,
+//! which stands for all of them. In a loop whose chunks are traced, each request tells that another chunk
+//! begins. Where the runtime is linked statically, the linker takes the runtime's functions instead, and no
 //! request is seen.
 
 use std::ffi::{c_int, c_void};
