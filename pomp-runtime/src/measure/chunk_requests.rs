@@ -26,28 +26,15 @@ use crate::measure::records::Node;
 thread_local! {
     /// The requests since one was timed, while all are looked at.
     static SINCE_TIMED: Cell<u32> = const { Cell::new(0) };
-    /// The work of the thread in a chunk, while it is timed.
-    static WORK: Cell<Option<Work>> = const { Cell::new(None) };
+    /// Whether the thread's work in a chunk is timed.
+    static TIMES_WORK: Cell<bool> = const { Cell::new(false) };
     /// The record of the innermost loop that wants to know of requests; null if there is none.
     static LOOP: Cell<*mut Head> = const { Cell::new(null_mut()) };
 }
 
-/// The work in a chunk.
-#[derive(Clone, Copy)]
-struct Work {
-    /// The chunk's loop.
-    node: &'static Node,
-    /// When it began, in ticks.
-    since: u64,
-    /// How often the thread had lost its processor, if its team has more threads than processors.
-    switches: Option<u64>,
-    /// How many chunks were handed out together.
-    chunks: u64,
-}
-
 /// Whether work is being timed that ends with the next request.
 pub(crate) fn is_work_timed() -> bool {
-    WORK.get().is_some()
+    TIMES_WORK.get()
 }
 
 /// The work that is being timed ends without a request: the chunk behind it was held back.
@@ -58,7 +45,7 @@ pub(crate) fn count_anew() {
 /// Whether chunks of the thread's innermost loop may be handed out together: not if they are traced, or while
 /// something else goes on.
 pub(crate) fn is_free_to_join() -> bool {
-    is_allowed() && LOOP.get().is_null() && WORK.get().is_none() && !is_any_held()
+    is_allowed() && LOOP.get().is_null() && !is_work_timed() && !is_any_held()
 }
 
 /// What is done at a request that is looked at.
@@ -74,7 +61,7 @@ pub(crate) enum Look {
 
 /// What to do at a request that is looked at.
 pub(crate) fn look() -> Look {
-    let ends_work = WORK.get().is_some();
+    let ends_work = is_work_timed();
     let times = match LOOP.get().is_null() {
         true => {
             if ends_work {
@@ -148,8 +135,11 @@ const LITTLE_WORK: u64 = 4;
 /// The work in so many chunks must be known before chunks are handed out together.
 const ENOUGH_ALONE: u64 = 16;
 
-/// So many chunks must have been handed out together before their work is used.
-const ENOUGH_JOINED: u64 = 128;
+/// Chunks must have been handed out together so many times before their work is used.
+const ENOUGH_JOINED: u64 = 16;
+
+/// Chunks are handed out together if the work in one takes at most so many times as long as a request.
+const MOST_JOINED: u64 = 16;
 
 impl Thread {
     /// Adds this many requests for chunks of the innermost loop. One of them took `ticks`, from one
@@ -185,39 +175,38 @@ impl Thread {
         if LOOP.get().is_null() {
             set_since_look(NEXT);
         }
-        let switches = (threads_per_processor() > 1.0).then(facts::switches_of_thread);
-        let since = now();
-        WORK.set(Some(Work {
-            node,
-            since,
-            switches,
-            chunks,
-        }));
+        let work = &self.work_in_chunks;
+        work.node.set(Some(node));
+        work.chunks.set(chunks);
+        if threads_per_processor() > 1.0 {
+            work.switches.set(facts::switches_of_thread());
+        }
+        TIMES_WORK.set(true);
+        work.since.set(now());
     }
 
-    /// The work in a chunk that was timed ends.
+    /// The work in chunks that was timed ends.
     pub(crate) fn add_chunk_work(&'static self, now: u64) {
-        let Some(work) = WORK.take() else {
+        TIMES_WORK.set(false);
+        let work = &self.work_in_chunks;
+        let Some(node) = work.node.get() else {
             return;
         };
-        // One that was interrupted says more of the other threads than of the loop.
-        let is_whole = work
-            .switches
-            .is_none_or(|before| before == facts::switches_of_thread());
+        work.node.set(None);
+        let threads = threads_per_processor();
+        // Work that was interrupted says more of the other threads than of the loop.
+        let is_whole = threads <= 1.0 || work.switches.get() == facts::switches_of_thread();
         let innermost = self.requesting();
-        if is_whole && innermost.is_some_and(|it| std::ptr::eq(it, work.node)) {
-            let ticks = now.wrapping_sub(work.since);
+        if is_whole && innermost.is_some_and(|it| std::ptr::eq(it, node)) {
+            let ticks = now.wrapping_sub(work.since.get());
             let ticks = ticks.saturating_sub(ticks_of_read_in_order());
-            match work.chunks {
-                1 => {
-                    let chunks = &work.node.chunk_work;
-                    chunks.add(ticks, ticks_of_read_in_order(), threads_per_processor());
-                }
-                many => {
-                    work.node.joined_work.count.add(many);
-                    work.node.joined_work.ticks.add(ticks);
-                }
-            }
+            let number = work.chunks.get().max(1);
+            let chunks = match number {
+                1 => &node.chunk_work,
+                _ => &node.joined_work,
+            };
+            let each = |ticks: u64| (ticks + number / 2) / number;
+            chunks.add(each(ticks), each(ticks_of_read_in_order()), threads);
         }
     }
 
@@ -249,37 +238,40 @@ impl Thread {
 }
 
 impl Node {
-    /// The ticks of all requests for chunks of this loop, in whose body the thread was for `body`.
+    /// The ticks of all requests for chunks of this loop, in whose body the thread was for `body`. They include
+    /// the time that work takes longer since it does not overlap.
     pub(crate) fn ticks_of_chunk_requests(&self, body: u64) -> u64 {
         let timed = self.chunk_requests.ticks.get();
         let number = self.chunk_requests.count.get();
-        let Some(work) = self.chunk_work.mean(timed / number.max(1)) else {
+        let Some(alone) = self.chunk_work.mean(self.ticks_of_request()) else {
             return timed;
         };
         let of_all = |work: f64| (work * number as f64) as u64;
-        match of_all(work) <= LITTLE_WORK.saturating_mul(timed) {
-            true => timed.max(body.saturating_sub(of_all(self.work_in_larger_chunks(work)))),
-            false => timed,
+        let joined = self.work_in_larger_chunks(alone);
+        match of_all(alone) <= LITTLE_WORK.saturating_mul(timed) {
+            true => timed.max(body.saturating_sub(of_all(joined))),
+            // Such work varies too much for a difference to all that the loop took.
+            false => timed.saturating_add(of_all(alone - joined)),
         }
+    }
+
+    /// The mean ticks of a request.
+    fn ticks_of_request(&self) -> u64 {
+        self.chunk_requests.ticks.get() / self.chunk_requests.count.get().max(1)
     }
 
     /// The ticks that the work of a chunk takes if several are handed out together, so that a request ends no
     /// work that overlaps. By itself it takes the ticks `alone`.
     fn work_in_larger_chunks(&self, alone: f64) -> f64 {
-        match self.joined_work.count.get() {
-            ..ENOUGH_JOINED => alone,
-            chunks => {
-                let each = self.joined_work.ticks.get() as f64 / chunks as f64;
-                alone.min(each * threads_per_processor())
-            }
-        }
+        let joined = Some(&self.joined_work).filter(|it| it.all().count.get() >= ENOUGH_JOINED);
+        let joined = joined.and_then(|it| it.mean(self.ticks_of_request()));
+        joined.map_or(alone, |joined| alone.min(joined))
     }
 
-    /// Whether it is known that the work in a chunk takes little time.
+    /// Whether it is known that the work in a chunk takes so little time that it matters whether it overlaps.
     fn has_little_work_in_chunks(&self) -> bool {
-        let requests = &self.chunk_requests;
-        let request = requests.ticks.get() / requests.count.get().max(1);
-        let most = LITTLE_WORK.saturating_mul(request);
+        let request = self.ticks_of_request();
+        let most = MOST_JOINED.saturating_mul(request);
         let work = self.chunk_work.mean(request);
         self.chunk_work.all().count.get() >= ENOUGH_ALONE
             && work.is_some_and(|work| work <= most as f64)

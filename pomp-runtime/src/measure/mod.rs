@@ -104,6 +104,7 @@ pub(crate) mod trace_stream;
 mod unsplit_barrier;
 pub(crate) mod untimed;
 pub(crate) mod work_between;
+mod work_in_chunks;
 
 #[cfg(test)]
 mod tests;

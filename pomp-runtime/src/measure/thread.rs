@@ -24,6 +24,7 @@ use super::sampler::{PassedLock, PassedMember, Sampler};
 use super::shared::{SharedRef, SharedU64, leak};
 use super::thread_word::thread_word;
 use super::trace_stream::Stream;
+use super::work_in_chunks::WorkInChunks;
 use super::{clock, coarse_clock, errno, omp, pause, state};
 use crate::measure::calls::log::Log;
 use crate::measure::calls::tree::CallTree;
@@ -63,6 +64,7 @@ pub(crate) struct Thread {
     pub(crate) waits: WaitCounts,
     /// Its part of a reduction, if its next event ends that.
     pub(super) reduction_part: ReductionPart,
+    pub(super) work_in_chunks: WorkInChunks,
     /// The call site of the lock functions in its current statement, for functions of Fortran that
     /// cannot report it themselves.
     pub(crate) lock_site: SharedRef<Region>,
@@ -272,6 +274,7 @@ impl Thread {
             own_time: OwnTime::new(),
             unmeasured: Unmeasured::new(),
             passed_lock: PassedLock::none(),
+            work_in_chunks: WorkInChunks::none(),
             passed_member: PassedMember::none(),
             before: SharedRef::none(),
             held: SharedRef::none(),

@@ -107,8 +107,8 @@ pub(crate) struct Node {
     pub(crate) chunk_requests: Span,
     /// Of a loop: the work in those of its chunks where it was timed.
     pub(crate) chunk_work: TimedWork,
-    /// The same of chunks that were handed out together.
-    pub(crate) joined_work: Span,
+    /// The work in each chunk of several that were handed out together.
+    pub(crate) joined_work: TimedWork,
     /// How often the thread combined its part of a reduction, with the time for that.
     pub(crate) reduction: Span,
     spans: [Span; PseudoRegion::COUNT],

@@ -89,15 +89,15 @@ fn what_little_work_leaves_are_requests() {
     assert_eq!(with_work(900_000), 61 * 500);
 }
 
-/// The time of requests, as in `with_work`, of a loop whose chunks take 1,000 ticks each alone and `each` ticks if
-/// eight of them are handed out together, so many times.
-fn with_joined(each: u64, times: u64) -> u64 {
+/// The time of requests, as in `with_work`, of a loop whose chunks take so many ticks `alone`, and `each` if eight
+/// of them are handed out together, so many times.
+fn with_joined(alone: u64, each: u64, times: u64) -> u64 {
     let region = loop_with(Some("dynamic"));
     let t = Thread::for_test().as_initial(0);
     let read = ticks_of_read_in_order();
     t.on(LoopEnter, region, 10);
     t.add_chunk_requests(61, 500 + read);
-    for (chunks, ticks, times) in [(1, 1000, 16), (8, 8 * each, times)] {
+    for (chunks, ticks, times) in [(1, alone, 16), (8, 8 * each, times)] {
         for _ in 0..times {
             t.begin_chunk_work(chunks, || 2000);
             t.add_chunk_work(2000 + read + ticks);
@@ -110,10 +110,12 @@ fn with_joined(each: u64, times: u64) -> u64 {
 
 #[test]
 fn work_that_overlaps_in_larger_chunks_is_shorter() {
-    assert_eq!(with_joined(400, 100), 1_000_000 - 61 * 400);
+    assert_eq!(with_joined(1000, 400, 100), 1_000_000 - 61 * 400);
     // Of too few nothing is known, and work does not become longer.
-    assert_eq!(with_joined(400, 2), 1_000_000 - 61 * 1000);
-    assert_eq!(with_joined(3000, 100), 1_000_000 - 61 * 1000);
+    assert_eq!(with_joined(1000, 400, 2), 1_000_000 - 61 * 1000);
+    assert_eq!(with_joined(1000, 3000, 100), 1_000_000 - 61 * 1000);
+    // Of longer work only the difference counts.
+    assert_eq!(with_joined(3000, 2800, 100), 61 * (500 + 200));
 }
 
 /// Whether some of many requests of a loop of this descriptor ask for several chunks, if each of its chunks takes
