@@ -138,6 +138,12 @@ const ENOUGH_ALONE: u64 = 16;
 /// Chunks must have been handed out together so many times before their work is used.
 const ENOUGH_JOINED: u64 = 16;
 
+/// No request lies between chunks that are handed out together, so none of their work is taken for a wait.
+const NOTHING_BETWEEN: u64 = 0;
+
+/// Work that gets less than a tenth shorter may do so by chance.
+const ALIKE: f64 = 0.9;
+
 /// Chunks are handed out together if the work in one takes at most so many times as long as a request.
 const MOST_JOINED: u64 = 16;
 
@@ -248,11 +254,18 @@ impl Node {
         };
         let of_all = |work: f64| (work * number as f64) as u64;
         let joined = self.work_in_larger_chunks(alone);
-        match of_all(alone) <= LITTLE_WORK.saturating_mul(timed) {
-            true => timed.max(body.saturating_sub(of_all(joined))),
-            // Such work varies too much for a difference to all that the loop took.
-            false => timed.saturating_add(of_all(alone - joined)),
+        let most = timed.max(body.saturating_sub(of_all(joined)));
+        if of_all(alone) <= LITTLE_WORK.saturating_mul(timed) {
+            return most;
         }
+        if joined >= ALIKE * alone {
+            return timed;
+        }
+        // Longer work varies too much for a difference to the whole loop to be all. But it is known how much
+        // shorter it gets.
+        let work = body.saturating_sub(timed) as f64;
+        let least = timed.saturating_add((work * (1.0 - joined / alone)) as u64);
+        most.max(least)
     }
 
     /// The mean ticks of a request.
@@ -264,7 +277,7 @@ impl Node {
     /// work that overlaps. By itself it takes the ticks `alone`.
     fn work_in_larger_chunks(&self, alone: f64) -> f64 {
         let joined = Some(&self.joined_work).filter(|it| it.all().count.get() >= ENOUGH_JOINED);
-        let joined = joined.and_then(|it| it.mean(self.ticks_of_request()));
+        let joined = joined.and_then(|it| it.mean(NOTHING_BETWEEN));
         joined.map_or(alone, |joined| alone.min(joined))
     }
 

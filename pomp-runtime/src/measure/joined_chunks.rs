@@ -18,10 +18,10 @@ use super::request_count::look_at_all;
 pub(crate) type Chunk = [u64; 2];
 
 /// How many chunks are asked for at most.
-const MOST: u64 = 8;
+const MOST: u64 = 16;
 
 /// The work of so many chunks is timed at least: the first of them overlaps with none in front.
-const LEAST_TIMED: u64 = 4;
+const LEAST_TIMED: u64 = 10;
 
 thread_local! {
     /// The chunk that is held back, and the place where its loop wants to have chunks; 0 if there is none.

@@ -114,8 +114,14 @@ fn work_that_overlaps_in_larger_chunks_is_shorter() {
     // Of too few nothing is known, and work does not become longer.
     assert_eq!(with_joined(1000, 400, 2), 1_000_000 - 61 * 1000);
     assert_eq!(with_joined(1000, 3000, 100), 1_000_000 - 61 * 1000);
-    // Of longer work only the difference counts.
-    assert_eq!(with_joined(3000, 2800, 100), 61 * (500 + 200));
+    // Of longer work it is known how much shorter it gets, if it does.
+    let timed = 61 * 500;
+    assert_eq!(with_joined(3000, 2000, 100), 1_000_000 - 61 * 2000);
+    assert_eq!(
+        with_joined(40_000, 30_000, 100),
+        timed + (1_000_000 - timed) / 4
+    );
+    assert_eq!(with_joined(3000, 3000, 100), timed);
 }
 
 /// Whether some of many requests of a loop of this descriptor ask for several chunks, if each of its chunks takes
