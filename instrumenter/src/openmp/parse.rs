@@ -135,7 +135,7 @@ fn parse_name(
     table: &'static [DirectiveRow],
     language: Language,
 ) -> Result<Name, DirectiveError> {
-    let spelled: Vec<Cow<'_, str>> = words
+    let in_tables: Vec<Cow<'_, str>> = words
         .iter()
         .map(|word| language.as_in_tables(&word.text))
         .collect();
@@ -143,7 +143,7 @@ fn parse_name(
     let mut ranges = Vec::new();
     let mut at = 0;
     while let Some((row, length)) =
-        longest_row(&spelled[at..], table, language, rows.last().copied())
+        longest_row(&in_tables[at..], table, language, rows.last().copied())
     {
         rows.push(row);
         ranges.push(words[at].range.start..words[at + length - 1].range.end);

@@ -26,7 +26,7 @@ use crate::measure::records::Node;
 thread_local! {
     /// The requests since one was timed, while all are looked at.
     static SINCE_TIMED: Cell<u32> = const { Cell::new(0) };
-    /// Whether the thread's work in a chunk is timed.
+    /// Whether the thread's work in a chunk is timed. A request is looked at before the thread's block is known.
     static TIMES_WORK: Cell<bool> = const { Cell::new(false) };
     /// The record of the innermost loop that wants to know of requests; null if there is none.
     static LOOP: Cell<*mut Head> = const { Cell::new(null_mut()) };
@@ -145,7 +145,7 @@ const NOTHING_BETWEEN: u64 = 0;
 const ALIKE: f64 = 0.9;
 
 /// Chunks are handed out together if the work in one takes at most so many times as long as a request.
-const MOST_JOINED: u64 = 16;
+const LONGEST_JOINED: u64 = 16;
 
 impl Thread {
     /// Adds this many requests for chunks of the innermost loop. One of them took `ticks`, from one
@@ -225,7 +225,7 @@ impl Thread {
         let descriptor = node.region().map(|region| &region.descriptor);
         let is_ordered = |it: &Descriptor| it.other.contains_key("hasOrdered");
         let is_fit = descriptor.is_some_and(|it| it.code.is_none() && !is_ordered(it));
-        is_fit && node.has_little_work_in_chunks() && self.sampler.one_of(2)
+        is_fit && node.has_short_chunks() && self.sampler.one_of(2)
     }
 
     /// The innermost loop, if the thread's requests are for its chunks. The schedule is not known of
@@ -254,18 +254,17 @@ impl Node {
         };
         let of_all = |work: f64| (work * number as f64) as u64;
         let joined = self.work_in_larger_chunks(alone);
-        let most = timed.max(body.saturating_sub(of_all(joined)));
+        let beside_work = timed.max(body.saturating_sub(of_all(joined)));
         if of_all(alone) <= LITTLE_WORK.saturating_mul(timed) {
-            return most;
+            return beside_work;
         }
+        // Longer work varies, so it must get clearly shorter in larger chunks.
         if joined >= ALIKE * alone {
             return timed;
         }
-        // Longer work varies too much for a difference to the whole loop to be all. But it is known how much
-        // shorter it gets.
         let work = body.saturating_sub(timed) as f64;
-        let least = timed.saturating_add((work * (1.0 - joined / alone)) as u64);
-        most.max(least)
+        let overlap = (work * (1.0 - joined / alone)) as u64;
+        beside_work.max(timed.saturating_add(overlap))
     }
 
     /// The mean ticks of a request.
@@ -281,10 +280,10 @@ impl Node {
         joined.map_or(alone, |joined| alone.min(joined))
     }
 
-    /// Whether it is known that the work in a chunk takes so little time that it matters whether it overlaps.
-    fn has_little_work_in_chunks(&self) -> bool {
+    /// Whether the work in a chunk is known to take so little time that it matters whether it overlaps.
+    fn has_short_chunks(&self) -> bool {
         let request = self.ticks_of_request();
-        let most = MOST_JOINED.saturating_mul(request);
+        let most = LONGEST_JOINED.saturating_mul(request);
         let work = self.chunk_work.mean(request);
         self.chunk_work.all().count.get() >= ENOUGH_ALONE
             && work.is_some_and(|work| work <= most as f64)

@@ -58,7 +58,7 @@ pub(crate) struct Config {
     pub(crate) rank: Option<u32>,
     /// The variables for OpenMP's runtimes that are set.
     pub(crate) openmp: BTreeMap<String, String>,
-    /// Whether constructs may be cancelled: only this variable allows it (OpenMP 5.2, 21.2.6).
+    /// Whether constructs may be cancelled: only `OMP_CANCELLATION` allows it (OpenMP 4.5, 4.11).
     pub(crate) may_cancel: bool,
 }
 

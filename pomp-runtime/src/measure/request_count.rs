@@ -16,7 +16,7 @@ thread_word! {
 /// So many requests since the last look have the next one looked at.
 pub(super) const NEXT: u32 = PERIOD - 1;
 
-/// Is part of the number of requests while each one is looked at, since a chunk is held back.
+/// A bit of the number of requests. It is set while each request is looked at, since a chunk is held back.
 const HOLDS: u32 = 1 << 31;
 
 /// Counts one request. Returns whether it is due.

@@ -65,7 +65,7 @@ pub(super) fn counted<R: Default + PartialEq>(request: impl FnOnce() -> R) -> R 
 }
 
 /// A request of GCC's runtime. It is given the places for the first value of the chunk, and for the one behind
-/// its last. `long` has 64 bits.
+/// its last. Where we define these names, `long` has 64 bits.
 type GompRequest = unsafe extern "C-unwind" fn(from: *mut u64, to: *mut u64) -> bool;
 
 /// Makes a request of a loop whose chunks may be handed out together, or gives the loop the chunk that was held

@@ -66,18 +66,34 @@ fn only_loops_with_a_schedule_have_some() {
 }
 
 /// The time of requests of which the timed one took 500 ticks, in a loop of 1,000,000 ticks with 61
-/// requests, if the work in a chunk takes this long beside the cost of timing it.
-fn with_work(ticks: u64) -> u64 {
+/// requests. Each work is that in so many chunks, takes so many ticks beside the cost of timing it, and is timed
+/// so many times.
+fn with_works(works: &[(u64, u64, u64)]) -> u64 {
     let region = loop_with(Some("dynamic"));
+    let t = in_loop(region, works);
+    t.on(LoopExit, region, 10 + 1_000_000);
+    let profile = profile_at(1_100_000, &[t], &[region]);
+    profile.nodes[0].rows[0].chunk_requests().ns
+}
+
+/// A thread in the loop of `with_works`.
+fn in_loop(region: &'static Region, works: &[(u64, u64, u64)]) -> &'static Thread {
     let t = Thread::for_test().as_initial(0);
     let read = ticks_of_read_in_order();
     t.on(LoopEnter, region, 10);
     t.add_chunk_requests(61, 500 + read);
-    t.begin_chunk_work(1, || 2000);
-    t.add_chunk_work(2000 + read + ticks);
-    t.on(LoopExit, region, 10 + 1_000_000);
-    let profile = profile_at(1_100_000, &[t], &[region]);
-    profile.nodes[0].rows[0].chunk_requests().ns
+    for (chunks, ticks, times) in works {
+        for _ in 0..*times {
+            t.begin_chunk_work(*chunks, || 2000);
+            t.add_chunk_work(2000 + read + ticks);
+        }
+    }
+    t
+}
+
+/// The same, if the work in a chunk takes this long.
+fn with_work(ticks: u64) -> u64 {
+    with_works(&[(1, ticks, 1)])
 }
 
 #[test]
@@ -89,23 +105,10 @@ fn what_little_work_leaves_are_requests() {
     assert_eq!(with_work(900_000), 61 * 500);
 }
 
-/// The time of requests, as in `with_work`, of a loop whose chunks take so many ticks `alone`, and `each` if eight
-/// of them are handed out together, so many times.
+/// The same, if a chunk takes so many ticks `alone`, and `each` if eight of them are handed out together, so many
+/// times.
 fn with_joined(alone: u64, each: u64, times: u64) -> u64 {
-    let region = loop_with(Some("dynamic"));
-    let t = Thread::for_test().as_initial(0);
-    let read = ticks_of_read_in_order();
-    t.on(LoopEnter, region, 10);
-    t.add_chunk_requests(61, 500 + read);
-    for (chunks, ticks, times) in [(1, alone, 16), (8, 8 * each, times)] {
-        for _ in 0..times {
-            t.begin_chunk_work(chunks, || 2000);
-            t.add_chunk_work(2000 + read + ticks);
-        }
-    }
-    t.on(LoopExit, region, 10 + 1_000_000);
-    let profile = profile_at(1_100_000, &[t], &[region]);
-    profile.nodes[0].rows[0].chunk_requests().ns
+    with_works(&[(1, alone, 16), (8, 8 * each, times)])
 }
 
 #[test]
@@ -128,14 +131,7 @@ fn work_that_overlaps_in_larger_chunks_is_shorter() {
 /// this many ticks and a request 500.
 fn joins(descriptor: Descriptor, ticks: u64) -> bool {
     let region = region::unregistered(descriptor).unwrap();
-    let t = Thread::for_test().as_initial(0);
-    let read = ticks_of_read_in_order();
-    t.on(LoopEnter, region, 10);
-    t.add_chunk_requests(61, 500 + read);
-    for _ in 0..16 {
-        t.begin_chunk_work(1, || 2000);
-        t.add_chunk_work(2000 + read + ticks);
-    }
+    let t = in_loop(region, &[(1, ticks, 16)]);
     (0..64).any(|_| t.joins_chunks())
 }
 

@@ -89,10 +89,10 @@ fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> Words {
             what: format!(
                 "threads that have much to do before it have little before the next barrier, at line {b}"
             ),
-            at: "at the two",
+            at: "at both",
             remedy: match is_loop {
                 true => "If what follows needs nothing from other threads' iterations, add nowait to the loop.",
-                false => "If what follows needs nothing of what other threads do before it, remove it.",
+                false => "If what follows needs nothing that other threads do before it, remove it.",
             }
             .to_owned(),
         },
