@@ -3,7 +3,7 @@
 #![allow(dead_code)] // Each user needs a part of it.
 
 use profile::analysis::{Cause, CauseKind, Report};
-use profile::model::{Node, Profile, Row, Span};
+use profile::model::{Node, Profile, Row, Scheduling, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use PseudoRegion::{Body, Ibarr, Main, Seq};
@@ -82,5 +82,25 @@ pub(crate) fn single_with_taskloop(tasks: u64, of_creator: u64, of_other: u64) -
     // Both regions belong to one construct.
     let loop_at = profile.regions[2].begin;
     profile.regions[3].begin = loop_at;
+    profile
+}
+
+/// The kinds of the causes that are found.
+pub(crate) fn kinds_of(profile: &Profile) -> Vec<CauseKind> {
+    found(profile).into_iter().map(|it| it.0).collect()
+}
+
+/// Kernel figures of two threads that had no processor for `ready` of 160 seconds.
+pub(crate) fn busy(mut profile: Profile, ready: u64, processors: u32) -> Profile {
+    profile.run.processors = processors;
+    profile.run.scheduling = Some(Scheduling {
+        threads: 2,
+        run_ns: (160 - ready) * SECOND,
+        ready_ns: ready * SECOND,
+        most_ready_ns: ready * SECOND,
+        first_run_ns: 100 * SECOND,
+        processors,
+        ..Scheduling::default()
+    });
     profile
 }

@@ -174,19 +174,31 @@ pub(super) fn limit_to_processors(facts: &Facts<'_, '_>, causes: &mut [Cause]) {
     }
 }
 
-/// The elapsed time that all causes together can win, in nanoseconds. With more threads than
-/// processors, another thread computes while one waits. Even without the waits, the processors
-/// need as long for the work of all threads. System time does not count as work, as far as threads were awake
-/// while they waited: LLVM's threads wait by yielding. Requests for chunks, combining reductions, atomic updates
-/// and what small tasks cost occupy processors like work, but can be won.
-pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
+/// The most elapsed time that causes can win, in nanoseconds. It is the whole run, unless there are more
+/// threads than processors: then another thread computes while one waits, and even without the waits
+/// the processors need as long for the work of all threads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MostToWin {
+    /// By all causes together.
+    pub(super) all: u64,
+    /// By fewer threads alone: what keeps a processor busy is still done then.
+    pub(super) fewer_threads: u64,
+}
+
+/// System time does not count as work, as far as threads were awake while they waited: LLVM's threads wait by
+/// yielding. Requests for chunks, combining reductions, atomic updates and what small tasks cost occupy
+/// processors like work, but can be won.
+pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> MostToWin {
     let duration = facts.overheads.duration_ns;
-    let processors = u64::from(facts.profile.run.processors);
+    let whole = MostToWin {
+        all: duration,
+        fewer_threads: duration,
+    };
     let Some(scheduling) = scheduling(facts) else {
-        return duration;
+        return whole;
     };
     if !facts.is_crowded() || kind(facts, &scheduling) == Kind::Affinity {
-        return duration;
+        return whole;
     }
     let lost_in = |is_it: &dyn Fn(&Cause) -> bool| -> f64 {
         let its = causes.iter().filter(|cause| is_it(cause));
@@ -202,19 +214,23 @@ pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> u64 {
         lost_in(&|it| is_update(it) && contention::are_mostly_untimed(facts, &it.place.regions));
     // While one thread executes all tasks of a taskloop, the others do not run.
     let tasks = lost_in(&|it| it.kind == Kind::SmallTasks && !tasks::are_kept(it));
-    let useful = useful(facts) - held_too_long(facts);
-    let computing = useful + facts.overheads.serial.ns as f64 + updates + tasks;
+    let computing = useful(facts) + facts.overheads.serial.ns as f64 + updates + tasks;
     let awake = awake_in_waits(facts, &scheduling) as u64;
     let waited = spun(facts, &scheduling).max(facts.profile.run.system_ns.min(awake));
     let ran = scheduling.run_ns.saturating_sub(waited) as f64;
     // Threads that polled had a processor for the same part of their time as the others.
     let all = facts.overheads.whole_sum.total.ns as f64 + facts.overheads.serial.ns as f64;
     let polling = lost_in(&spinning::is_polling) / all.max(1.0);
-    let ran = computing.min(ran * (1.0 - polling).max(0.0));
+    let ran = ran * (1.0 - polling).max(0.0);
     let removed = requests + reductions + updates + tasks - untimed_updates;
-    let removed = removed / computing.max(1.0);
-    let needed = (ran * (1.0 - removed) - untimed_updates).max(0.0) / processors as f64;
-    duration.saturating_sub(needed as u64)
+    let processors = f64::from(facts.profile.run.processors);
+    let rest = |needed: f64| duration.saturating_sub((needed.max(0.0) / processors) as u64);
+    let without_holds = computing - held_too_long(facts);
+    let part = removed / without_holds.max(1.0);
+    MostToWin {
+        all: rest(ran.min(without_holds) * (1.0 - part) - untimed_updates),
+        fewer_threads: rest(ran.min(computing)),
+    }
 }
 
 /// By how much estimates of holds exceed the run, of resources that one thread holds at a time, in nanoseconds:

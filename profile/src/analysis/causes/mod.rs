@@ -37,6 +37,7 @@ use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 use self::ledger::{Amount, Entry, Ledger, largest, sum};
+use self::machine::MostToWin;
 use super::dilation::Dilation;
 use super::efficiency::Efficiencies;
 use super::grain::Grain;
@@ -442,7 +443,7 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
     machine::weigh(facts, &mut causes);
     machine::limit_to_processors(facts, &mut causes.list);
     let most = machine::most_to_win(facts, &causes.list);
-    causes.most = facts.elapsed(most as f64);
+    causes.most = facts.elapsed(most.all as f64);
     no_more_than(most, facts, &mut causes.list);
     spread(facts, &mut causes.list);
     causes.notes = handing_out::notes(facts, &causes.list);
@@ -509,11 +510,20 @@ fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
 
 /// Limits the wins: time that one cause wins cannot be won again by the next. The wins of a
 /// busy machine and of the program's own causes overlap, so all of them are reduced by the same factor.
-fn no_more_than(mut rest_ns: u64, facts: &Facts<'_, '_>, list: &mut [Cause]) {
+fn no_more_than(most: MostToWin, facts: &Facts<'_, '_>, list: &mut [Cause]) {
+    let mut rest_ns = most.all;
     let limit = |cause: &mut Cause, most_ns: u64| {
         cause.likely = facts.elapsed(cause.likely.ns.min(most_ns) as f64);
     };
-    list.iter_mut().for_each(|cause| limit(cause, rest_ns));
+    for cause in &mut *list {
+        let is_threads = cause.kind == Kind::Oversubscription;
+        let most_ns = if is_threads {
+            most.fewer_threads
+        } else {
+            most.all
+        };
+        limit(cause, most_ns);
+    }
     if list.iter().any(|cause| cause.kind == Kind::NoProcessor) {
         let all: f64 = list.iter().map(|cause| cause.likely.ns as f64).sum();
         let part = (rest_ns as f64 / all.max(1.0)).min(1.0);
