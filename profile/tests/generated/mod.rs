@@ -192,14 +192,33 @@ impl Simulation {
                 (RegionKind::Sections, true) => inside.clone(),
                 _ => Construct {
                     kind,
+                    skip: if kind == RegionKind::Section {
+                        0
+                    } else {
+                        inside.skip
+                    },
                     inside: vec![inside.clone()],
                     ..inside.clone()
                 },
             };
             it.inside.iter().map(wrap).collect()
         };
+        // Each process reports sections, or none does. One that reports them executes at least one.
+        let only_section = || Construct {
+            kind: RegionKind::Section,
+            inside: Vec::new(),
+            skip: 0,
+            ..it.clone()
+        };
+        let sections = || {
+            let mut inside: Vec<Construct> = wrapped(RegionKind::Section);
+            if inside.iter().all(|it| it.kind != RegionKind::Section) {
+                inside.push(only_section());
+            }
+            inside
+        };
         let inside: Vec<Construct> = match it.kind {
-            RegionKind::Sections | RegionKind::ParallelSections => wrapped(RegionKind::Section),
+            RegionKind::Sections | RegionKind::ParallelSections => sections(),
             RegionKind::Barrier | RegionKind::Taskwait => wrapped(RegionKind::TaskExec),
             kind if ends_with_wait(kind) => it.not_tasks(),
             _ => it.inside.clone(),
