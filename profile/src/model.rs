@@ -177,6 +177,10 @@ pub struct Run {
     pub annotations: BTreeMap<String, String>,
     /// Facts that a reader should know: unmatched events, regions still open, ...
     pub notes: Vec<String>,
+    /// The file of the OpenMP runtime that the program calls, if it was built with Romp and the runtime is a
+    /// shared library; otherwise empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub openmp_library: String,
     /// The OpenMP runtimes that were found, if the program was not built with Romp.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runtimes: Vec<Runtime>,
@@ -193,6 +197,15 @@ impl Run {
         match self.processors {
             0 => threads,
             processors => threads.min(processors.into()),
+        }
+    }
+
+    /// Whether the program is known to call GCC's runtime, and no other one.
+    #[must_use]
+    pub fn calls_gnu_runtime(&self) -> bool {
+        match &self.runtimes[..] {
+            [] => self.openmp_library.split(", ").all(is_gnu),
+            runtimes => runtimes.iter().all(Runtime::is_gnu),
         }
     }
 
@@ -254,6 +267,20 @@ pub struct Runtime {
     /// Descriptions of the parts of its constructs that cannot be seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_visible: Vec<String>,
+}
+
+impl Runtime {
+    /// Whether it is GCC's.
+    #[must_use]
+    pub fn is_gnu(&self) -> bool {
+        is_gnu(&self.path)
+    }
+}
+
+/// Whether the file of a runtime is that of GCC's.
+fn is_gnu(path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or_default();
+    file.starts_with("libgomp")
 }
 
 /// Time for which the initial thread worked alone between two regions that start teams.

@@ -124,6 +124,7 @@ fn fill_run(run: &mut Run) {
     run.counters = vec!["cycles".to_owned()];
     run.formulas = vec!["a=cycles/2".to_owned()];
     run.processors = 2;
+    run.openmp_library = "libgomp.so.1".to_owned();
     run.runtimes = vec![Runtime {
         path: "libgomp.so.1".to_owned(),
         threads: 2,

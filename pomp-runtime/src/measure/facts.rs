@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use profile::model::Run;
 
 use super::mutex::lock;
+use super::{modules, omp};
 
 /// The functions with which sources describe the run.
 static MORE: Mutex<Vec<fn(&mut Run)>> = Mutex::new(Vec::new());
@@ -42,6 +43,12 @@ pub(crate) fn describe(run: &mut Run, application: &str) {
     super::clock::name().clone_into(&mut run.clock);
     let more = lock(&MORE).clone();
     more.iter().for_each(|describe| describe(run));
+    // A program that was not built with Romp may call several runtimes, which its sources describe.
+    if run.runtimes.is_empty() {
+        let library = modules::library_of((omp::omp_get_thread_num as *const ()).addr());
+        let name = library.map(|path| path.to_string_lossy().into_owned());
+        run.openmp_library = name.unwrap_or_default();
+    }
 }
 
 /// What the process or one thread used.

@@ -21,6 +21,12 @@ pub(crate) fn of(address: usize) -> Option<(PathBuf, usize)> {
     search(address).found
 }
 
+/// The shared library to which an address belongs. None if it belongs to the program itself, or to no file.
+pub(crate) fn library_of(address: usize) -> Option<PathBuf> {
+    let (path, _) = of(address)?;
+    (std::env::current_exe().ok()? != path).then_some(path)
+}
+
 /// How many modules have been unloaded so far.
 pub(crate) fn unloaded() -> u64 {
     search(0).unloaded

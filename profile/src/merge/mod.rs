@@ -202,6 +202,7 @@ fn job(ranks: &[Run]) -> Run {
         settings: alike(ranks, |run| &run.settings),
         annotations: alike(ranks, |run| &run.annotations),
         notes: notes(ranks),
+        openmp_library: all(|run| &run.openmp_library),
         runtimes: all_alike(ranks, |run| &run.runtimes),
         unplaced: ranks.iter().any(|run| run.unplaced),
     }

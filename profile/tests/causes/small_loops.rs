@@ -127,6 +127,32 @@ fn small_worksharing_constructs_are_one_cause() {
     assert_eq!(passive(1_000).kind, CauseKind::LateThreads);
 }
 
+/// GCC's compiler computes a thread's part of a static schedule in place, so more of a small loop is its work.
+#[test]
+fn a_small_loop_has_more_work_of_its_own_with_gccs_runtime() {
+    let won_with = |library: &str| {
+        let member = |thread| {
+            let span = |seconds| Span {
+                count: 100_000_000,
+                ns: seconds * SECOND,
+            };
+            let row = times(thread, Main, 100_000_000, 80);
+            row.with(Body, span(50)).with(Ibarr, span(30))
+        };
+        let loops = node(Some(0), 1, Body, vec![member(1), member(2)]);
+        let mut profile = team(&[Kind::Loop], vec![loops]);
+        profile.run.openmp_library = library.to_owned();
+        found(&profile).first().map(|it| (it.0, it.2))
+    };
+    // Of 500 ns in each loop, 300 are to get its iterations. With GCC's runtime 105 are: 0.35 times the barrier.
+    let small = |seconds| Some((CauseKind::SmallLoops, seconds));
+    let [known, llvm] = ["/usr/lib/libgomp.so.1", "/usr/lib/libomp.so.5"].map(won_with);
+    assert_eq!(
+        [known, llvm, won_with("")],
+        [small(41), small(60), small(60)]
+    );
+}
+
 /// With too many threads, a barrier costs as much as it takes to change processors. Of a construct that would be
 /// worth a barrier otherwise, the number of threads is to blame. So it is of a `single`, which is not divided.
 #[test]

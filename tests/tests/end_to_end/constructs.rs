@@ -164,7 +164,7 @@ impl Tried {
             let failure = ways.find_map(|(about, how)| {
                 let measured = build(&fixture, compiler, &std, how);
                 let plain = plain.as_ref().map_err(String::clone);
-                let compared = plain.and_then(|plain| plain.compare(&measured?));
+                let compared = plain.and_then(|plain| plain.compare(&measured?, compiler));
                 compared.err().map(|it| failed(format!("{about}{it}")))
             });
             tried.failures.extend(failure);
@@ -252,13 +252,16 @@ impl<'f> Plain<'f> {
     }
 
     /// Whether the measured program does the same, and what its profiles say.
-    fn compare(&self, measured: &Program) -> Outcome<()> {
+    fn compare(&self, measured: &Program, compiler: &Compiler) -> Outcome<()> {
         let header = &self.fixture.header;
         let profile = self.profile(&self.alone, measured, "1")?;
         let mut problems = invariants::contradictions(&profile);
         let profile = self.profile(&self.together, measured, &header.threads.to_string())?;
         problems.extend(invariants::contradictions(&profile));
         problems.extend(invariants::missing(&profile, header));
+        if profile.run.calls_gnu_runtime() == compiler.is_llvm() {
+            problems.push(format!("it calls {:?}", profile.run.openmp_library));
+        }
         match (&header.gap, problems.is_empty()) {
             (None, true) | (Some(_), false) => Ok(()),
             (None, false) => Err(problems.join("\n    ")),

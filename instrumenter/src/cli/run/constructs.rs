@@ -109,8 +109,7 @@ fn by_compiler(
 ) -> (Vec<Wanted>, Vec<Wanted>) {
     // If the code for one compiler's runtime is served by another runtime, the modules must be
     // judged separately.
-    let is_gnu = |runtime: &Runtime| runtime.path.contains("libgomp");
-    let is_gnu = profile.run.runtimes.iter().all(is_gnu);
+    let is_gnu = profile.run.runtimes.iter().all(Runtime::is_gnu);
     wanted.into_iter().partition(|one| {
         let module = modules.get(&one.code.module);
         !one.is_stated && module.and_then(Module::is_gnu).unwrap_or(is_gnu)

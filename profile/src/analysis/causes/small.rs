@@ -7,6 +7,7 @@ use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
 use super::{Cause, Facts, Kind, settings};
 use crate::analysis::words::{count, time};
+use crate::model::Run;
 use crate::overheads::Category;
 
 /// From this number of instances on, a region counts as repeated.
@@ -41,6 +42,9 @@ const SERIAL_TEAM: f64 = 350.0;
 /// libomp, for a static schedule: 350 on two processors, 500 to 900 on four and more).
 const HANDING_OUT: [f64; 2] = [300.0, 1000.0];
 
+/// The least such time with GCC's runtime. Its compiler computes a thread's part of a static schedule in place.
+const HANDING_OUT_IN_PLACE: f64 = 100.0;
+
 /// What a body needs to get its iterations and data, as a part of what its team costs. Both are
 /// mostly waits for cache lines (measured on 16 cores, two to eight threads: 0.16 to 0.6).
 pub(super) const OF_TEAM: f64 = 0.35;
@@ -64,8 +68,8 @@ struct Region {
 impl Region {
     /// The elapsed time that is won if an `if` clause keeps the region serial. `measuring` is
     /// the elapsed time that its events took.
-    fn won_by_if(&self, measuring: f64) -> f64 {
-        self.wall - measuring - self.work() - SERIAL_TEAM * self.instances as f64
+    fn won_by_if(&self, run: &Run, measuring: f64) -> f64 {
+        self.wall - measuring - self.work(run) - SERIAL_TEAM * self.instances as f64
     }
 
     /// The elapsed time less the mean work of a member.
@@ -84,17 +88,21 @@ impl Region {
     }
 
     /// The user's work in all bodies.
-    fn work(&self) -> f64 {
+    fn work(&self, run: &Run) -> f64 {
         let bodies = self.instances * self.members;
         let each = OF_TEAM * self.beside_work() / self.instances.max(1) as f64;
-        without_overhead(self.useful, bodies, each)
+        without_overhead(run, self.useful, bodies, each)
     }
 }
 
 /// The user's work in so many bodies, in nanoseconds, if threads were busy for `useful`
 /// nanoseconds, and each body needed this `overhead`.
-pub(super) fn without_overhead(useful: f64, bodies: u64, overhead: f64) -> f64 {
+pub(super) fn without_overhead(run: &Run, useful: f64, bodies: u64, overhead: f64) -> f64 {
     let [least, most] = HANDING_OUT;
+    let least = match run.calls_gnu_runtime() {
+        true => HANDING_OUT_IN_PLACE,
+        false => least,
+    };
     (useful - overhead.clamp(least, most) * bodies as f64).max(LEAST_WORK * useful)
 }
 
@@ -202,6 +210,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     let width = |region: &Region| region.width().min(most);
     let mut amount = Amount::default();
     let (mut instances, mut wall, mut useful, mut paid) = (0, 0.0, 0.0, 0.0);
+    let run = &facts.profile.run;
     for (region, taken) in &small {
         let lost = super::sum(taken);
         // In every instance, at most three pairs of events are on the critical path. The members
@@ -211,8 +220,8 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         let measuring = pair_cost * pairs as f64;
         let team = region.beside_work().max(lost.likely) - measuring;
         let likely = match stay_regions {
-            true => region.won_by_if(measuring).max(JOINED * team),
-            false => WITHOUT_TEAMS * (region.wall - region.work() / width(region) - measuring),
+            true => region.won_by_if(run, measuring).max(JOINED * team),
+            false => WITHOUT_TEAMS * (region.wall - region.work(run) / width(region) - measuring),
         };
         let likely = likely.max(0.0);
         amount += Amount {

@@ -164,7 +164,12 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
     for it in small {
         let Amount { lost, upper, .. } = it.entry.amount;
         let barrier = it.entry.amount.lost as f64 / it.executions as f64;
-        let work = without_overhead(it.work as f64, it.executions, OF_TEAM * barrier);
+        let work = without_overhead(
+            &facts.profile.run,
+            it.work as f64,
+            it.executions,
+            OF_TEAM * barrier,
+        );
         let members = (it.executions / it.times.max(1)).max(1);
         let likely = it.elapsed - work / members as f64;
         amount += Amount {
