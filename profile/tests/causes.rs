@@ -13,6 +13,8 @@ mod generated;
 mod locks;
 #[path = "causes/small_loops.rs"]
 mod small_loops;
+#[path = "causes/small_teams.rs"]
+mod small_teams;
 #[path = "causes/spinning.rs"]
 mod spinning;
 #[path = "causes/task_waits.rs"]

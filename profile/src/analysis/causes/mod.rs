@@ -25,6 +25,7 @@ mod settings;
 mod shape;
 mod small;
 mod small_loops;
+mod small_teams;
 mod spinning;
 mod task_waits;
 mod tasks;
@@ -427,7 +428,7 @@ const DETECTORS: &[Detector] = &[
     waits::waits,
     serial::serial_part,
     teams::starting,
-    teams::small,
+    small_teams::regions,
 ];
 
 /// Finds the causes.

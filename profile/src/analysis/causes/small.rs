@@ -23,7 +23,7 @@ const COSTS_BESIDE: f64 = 0.1;
 
 /// A region with this much work is worth a team that has a processor for each of its threads, in
 /// nanoseconds of all threads: such a team costs one or two microseconds.
-const WORTH_A_TEAM: f64 = 10_000.0;
+pub(super) const WORTH_A_TEAM: f64 = 10_000.0;
 
 /// The part of a team's cost that is won if different regions are joined: a barrier between
 /// them stays (measured with libgomp: 50 % of the elapsed time, with fast and with slow caches).

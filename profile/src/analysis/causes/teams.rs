@@ -1,10 +1,8 @@
-//! The cost of teams: creating the threads of the first team, starting and ending later teams,
-//! and teams that leave threads unused.
+//! The cost of teams: creating the threads of the first team, starting and ending later teams.
 
-use super::ledger::{Amount, Ledger, largest, sum};
-use super::{Cause, Facts, Kind, Place};
+use super::ledger::{Ledger, largest, sum};
+use super::{Cause, Facts, Kind};
 use crate::advice::{LoopFacts, advice};
-use crate::analysis::NEGLIGIBLE;
 use crate::analysis::words::{count, time};
 use crate::columns::Quantity;
 use crate::overheads::Category;
@@ -70,48 +68,4 @@ pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause>
         causes.push(cause.saying(what, remedy.unwrap_or_default()));
     }
     causes
-}
-
-/// Teams with fewer threads than the largest number of threads at once.
-pub(super) fn small(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
-    let overheads = facts.overheads;
-    let is_nested = facts.efficiency.levels.len() > 1;
-    if overheads.small_teams.percent < NEGLIGIBLE || overheads.threads_are_least || is_nested {
-        return Vec::new();
-    }
-    let threads = overheads.threads.max(1);
-    let smaller = |row: &&crate::analysis::ParallelRegion| (row.threads as u64) < threads;
-    let Some(most) = overheads.regions.iter().find(smaller) else {
-        return Vec::new();
-    };
-    // Of more threads than processors, only as many as there are processors run at once.
-    let at_once = facts.profile.run.at_once(threads);
-    let size = most.threads as u64;
-    if size >= at_once {
-        return Vec::new();
-    }
-    let elapsed = overheads.small_teams.ns as f64 / (threads - size) as f64;
-    let likely = elapsed * (at_once - size) as f64 / at_once as f64;
-    let amount = Amount {
-        lost: overheads.small_teams.ns,
-        likely,
-        upper: overheads.small_teams.ns as f64,
-    };
-    let place = Place {
-        regions: vec![most.region],
-        words: format!("in {}", facts.the(most.region)),
-    };
-    let what = format!(
-        "teams of fewer than {} left {} of thread time without a thread, most in this region, \
-         which had {}",
-        count(threads, "thread"),
-        time(overheads.small_teams.ns),
-        most.threads
-    );
-    let cause = facts.cause_of(Kind::SmallTeams, place, amount);
-    let cause = cause.showing(&[
-        ("threads", most.threads as u64),
-        ("threads_at_once", threads),
-    ]);
-    vec![cause.saying(what, "See whether these regions can use all threads.")]
 }

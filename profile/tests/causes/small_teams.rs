@@ -1,0 +1,75 @@
+//! Teams with fewer threads than the program has at other times.
+
+use super::*;
+
+/// Two regions. In the first, the forking thread is a member for `alone` seconds more than the other one.
+fn two_regions(alone: u64, instances: u64) -> Profile {
+    let mut profile = run(&[Kind::Parallel, Kind::Parallel], &[&[0], &[0, 0], &[0, 1]]);
+    let member = |thread, count, seconds| {
+        let ns = seconds * SECOND;
+        let part = Span { count, ns };
+        Row::of(thread).with(Main, part).with(Body, part)
+    };
+    let forks = |seconds| row(0, &[(Seq, seconds)]);
+    let first = vec![
+        forks(20 + alone),
+        member(1, 1 + instances, 20 + alone),
+        member(2, 1, 20),
+    ];
+    let second = vec![forks(10), member(1, 1, 10), member(2, 1, 10)];
+    profile.nodes = vec![node(None, 0, Body, first), node(None, 1, Body, second)];
+    profile.regions[0].directive = Some("omp parallel if(n > 100)".to_owned());
+    profile
+}
+
+#[test]
+fn a_region_that_is_mostly_serial_leaves_threads_unused() {
+    let profile = two_regions(60, 1);
+    let won = [(CauseKind::SmallTeams, Some(0), 30)];
+    assert_eq!(found(&profile), won);
+    let cause = causes(&profile).remove(0);
+    let said = "left 60.0 s of thread time without a thread; it had 1 thread for 75 % of its time";
+    assert!(cause.what.contains(said), "{}", cause.what);
+    assert!(cause.remedy.contains("An if clause"), "{}", cause.remedy);
+    // Whatever it is for, a word that begins alike is no such clause.
+    let mut profile = profile;
+    profile.regions[0].directive = Some("omp parallel shared(if_any, iffy)".to_owned());
+    let remedy = causes(&profile).remove(0).remedy;
+    assert!(!remedy.contains("if clause"), "{remedy}");
+    // A program that never has two threads at once has no small teams.
+    assert_eq!(found(&two_regions(0, 0)), []);
+}
+
+/// An `if` clause keeps regions serial that are not worth a team.
+#[test]
+fn short_serial_instances_are_no_cause() {
+    assert_eq!(found(&two_regions(60, 100_000_000)), []);
+}
+
+/// Teams within others count, too: the second thread is in one for half of the time.
+#[test]
+fn teams_within_a_serial_one_have_its_other_threads() {
+    let nested = |inner: u64| {
+        let mut profile = run(
+            &[Kind::Parallel, Kind::Parallel, Kind::Parallel],
+            &[&[0], &[0, 0], &[0, 1], &[0, 0, 0], &[0, 0, 1]],
+        );
+        let member = |thread, seconds| row(thread, &[(Main, seconds), (Body, seconds)]);
+        let forks = |thread, seconds| row(thread, &[(Seq, seconds)]);
+        let teams = vec![forks(1, inner), member(3, inner), member(4, inner)];
+        profile.nodes = vec![
+            node(None, 0, Body, vec![forks(0, 80), member(1, 80)]),
+            node(Some(0), 1, Body, teams),
+            node(
+                None,
+                2,
+                Body,
+                vec![forks(0, 10), member(1, 10), member(2, 10)],
+            ),
+        ];
+        found(&profile)
+    };
+    let won = |seconds| vec![(CauseKind::SmallTeams, Some(0), seconds)];
+    assert_eq!(nested(40), won(20));
+    assert_eq!(nested(80), []);
+}
