@@ -74,7 +74,7 @@ impl Facts<'_> {
         lines.extend(self.further());
         lines.extend(self.causes.notes.iter().cloned());
         if causes.is_empty() {
-            lines.extend(self.what_to_ask_next().map(str::to_owned));
+            lines.extend(self.what_to_do().map(str::to_owned));
         }
         lines.extend(self.measuring());
         let dilated = self.dilated().map(|words| format!(" {words}."));
@@ -192,6 +192,15 @@ impl Facts<'_> {
             false => SCALE,
         };
         (self.is_negligible() && self.overheads.threads > 1).then_some(next)
+    }
+
+    /// What to do if there is no cause. Notes and crowded processors say it themselves.
+    fn what_to_do(&self) -> Option<&'static str> {
+        let says_nothing = self.causes.notes.is_empty() && self.crowd().is_none();
+        let is_known = says_nothing && !self.is_negligible();
+        self.what_to_ask_next().or_else(|| {
+            is_known.then_some("No one change would win much: it is little in each place.")
+        })
     }
 
     /// Whether what threads lost is little, and can be told from work.
@@ -331,12 +340,12 @@ impl Facts<'_> {
             .into_iter()
             .map(|(category, ns)| format!("{} {}", category.in_words(), time(ns)))
             .collect();
-        let is_small = sum.overhead.percent < NEGLIGIBLE && self.causes.list.is_empty();
+        let is_small = self.is_negligible() && self.causes.list.is_empty();
         let verdict = match (is_small, self.all_is_told()) {
-            (true, true) if self.is_from_outside() => "As far as it can be seen in this mode, t",
-            (true, true) => "Overhead is negligible: t",
+            (true, _) if self.is_from_outside() => "As far as it can be seen in this mode, t",
+            (true, _) => "Overhead is negligible: t",
             (false, true) => "T",
-            (_, false) => "As far as it was measured, t",
+            (false, false) => "As far as it was measured, t",
         };
         let of = format!("{} of their time", percent(sum.overhead.percent));
         if parts.is_empty() {
