@@ -8,11 +8,11 @@ mod team;
 
 use by_hand::{SECOND, node, row, run};
 use profile::analysis::CauseKind;
-use profile::model::{Contention, ContentionSite, GuardKind};
+use profile::model::{Contention, ContentionSite, GuardKind, Row, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
-use team::{busy, causes, found, kinds_of, loop_of, team};
+use team::{THREADS, busy, causes, found, kinds_of, loop_of, team, times};
 
-use PseudoRegion::{Body, Enter, Ibarr, Main};
+use PseudoRegion::{Body, Enter, Ibarr, Main, Seq};
 use RegionKind as Kind;
 
 #[test]
@@ -226,4 +226,30 @@ fn a_thread_outside_of_all_teams_waits_for_no_lock() {
     assert_eq!(with(Some(0), one), 1);
     // Another initial thread may hold it.
     assert_eq!(with(None, &[&[0], &[0, 0], &[0, 1], &[1]]), 1);
+}
+
+/// Teams that cost much more than those with processors of their own wait for one: the region is not small for
+/// that. It is if it is not worth a team at all.
+#[test]
+fn teams_that_wait_for_a_processor_make_no_region_small() {
+    let kinds = |ready: u64, work: u64| {
+        let mut profile = run(&[Kind::ParallelLoop], THREADS);
+        let member = |thread| {
+            let span = |seconds: u64| Span {
+                count: 1_000_000,
+                ns: seconds * SECOND,
+            };
+            Row::of(thread)
+                .with(Main, span(80))
+                .with(Enter, span(80 - work))
+                .with(Body, span(work))
+        };
+        let forks = times(0, Seq, 1_000_000, 80);
+        profile.nodes = vec![node(None, 0, Body, vec![forks, member(1), member(2)])];
+        kinds_of(&busy(profile, ready, 2))
+    };
+    // A team costs 60 us, of 80 of the region, and 20 us are worth it. 4 us would not be.
+    assert_eq!(kinds(0, 20), [CauseKind::SmallRegions]);
+    assert_eq!(kinds(60, 20), [CauseKind::NoProcessor]);
+    assert!(kinds(60, 4).contains(&CauseKind::SmallRegions));
 }

@@ -56,7 +56,7 @@ fn a_lock_is_one_cause_for_all_its_sites() {
         }));
     }
     let what = causes(&profile).remove(0).what;
-    let timed = "2 of the 40 entries that were timed, of 400 in all, had to wait";
+    let timed = "2 of the 40 entries that were timed, of 400 in all, found it taken";
     assert!(what.contains(timed), "{what}");
 }
 

@@ -297,26 +297,30 @@ fn what(
                 true => ("they were", " in all"),
                 false => ("it was", ""),
             };
-            let entries = match timed_of(facts, regions) {
-                timed if timed < times && sum(|site| site.waited) <= timed => {
-                    format!("the {timed} entries that were timed, of {times} in all,")
-                }
-                _ => format!("{times} entries"),
+            let timed = timed_of(facts, regions);
+            let by_sample = timed < times && waited <= timed;
+            let entries = match by_sample {
+                true => format!("the {timed} entries that were timed, of {times} in all,"),
+                false => format!("{times} entries"),
             };
             // Only an entry that is timed by sample tells of a wait for a lock that was free.
             let entering = column_sum(facts, regions, Quantity::EnterTime) / times.max(1);
             let is_fetched = matches!(kind, Kind::Lock | Kind::Critical)
-                && (waited as f64) < SELDOM * timed_of(facts, regions) as f64
+                && (waited as f64) < SELDOM * timed as f64
                 && entering >= FETCHED_NS;
-            let fetched = match is_fetched {
-                true => "; others took it from the cache of another processor",
-                false => "",
+            let waits = match is_fetched {
+                true => format!(
+                    "; {waited} of {entries} found it taken, but most had to fetch it from another \
+                     processor's cache"
+                ),
+                false => format!(
+                    ", and {waited} of {entries} had to wait{}",
+                    guard.map_or_else(String::new, |guard| holder(facts, guard))
+                ),
             };
             format!(
-                "{it} held for {} of the run{in_all}, and {waited} of {entries} had to wait{}\
-                 {fetched}",
-                percent(held.percent),
-                guard.map_or_else(String::new, |guard| holder(facts, guard))
+                "{it} held for {} of the run{in_all}{waits}",
+                percent(held.percent)
             )
         }
         (Kind::Atomic, _) => {

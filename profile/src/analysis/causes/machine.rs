@@ -8,7 +8,9 @@ use super::kernel::{explained_ns, scheduling};
 use super::ledger::Amount;
 use super::settings::{fewer_threads, shared, waits_actively};
 use super::waits::times_of;
-use super::{Cause, Causes, Doubt, Facts, Kind, Place, contention, reductions, spinning, tasks};
+use super::{
+    Cause, Causes, Doubt, Facts, Kind, Place, contention, reductions, small, spinning, tasks,
+};
 use crate::analysis::remedy::EXPLAINS;
 use crate::analysis::words::{count, percent, time};
 use crate::model::Scheduling;
@@ -65,6 +67,11 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
             |it: &&mut Cause| it.kind == Kind::TooFewTasks && !tasks::are_fewer_than_threads(it);
         let doubt = |it: &mut Cause| it.doubt = Doubt::ByChance;
         causes.list.iter_mut().filter(few_tasks).for_each(doubt);
+    }
+    if kind == Kind::NoProcessor {
+        let regions = causes.list.iter_mut();
+        let late = regions.filter(|it| small::may_lack_processors(facts, it));
+        late.for_each(|it| it.doubt = Doubt::ByChance);
     }
     let mut list = causes.list.clone();
     let mut amount = useful_without(facts, kind, &scheduling);
@@ -459,7 +466,8 @@ fn is_evident(facts: &Facts<'_, '_>, cause: &Cause, scheduling: &Scheduling) -> 
             let in_turns = cause.number("held_ns") as f64 * facts.overheads.threads as f64;
             in_turns >= useful(facts)
         }
-        Kind::SmallRegions | Kind::SmallLoops | Kind::SmallTasks | Kind::SmallChunks => true,
+        Kind::SmallRegions => !small::may_lack_processors(facts, cause),
+        Kind::SmallLoops | Kind::SmallTasks | Kind::SmallChunks => true,
         Kind::Oversubscription | Kind::Reduction | Kind::Single | Kind::Master => true,
         Kind::TooFewTasks => tasks::are_fewer_than_threads(cause),
         _ => differs(facts, cause, Kind::NoProcessor, scheduling),
@@ -524,8 +532,7 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
                  for one",
                 time(ready)
             ),
-            "Measure again with nothing else on its processors; until then take what is said \
-             of times below with care."
+            "Measure again with nothing else on its processors; until then take all times with care."
                 .to_owned(),
         ),
     }

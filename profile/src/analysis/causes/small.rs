@@ -21,6 +21,13 @@ pub(super) const COSTS: f64 = 0.25;
 /// The same beside other small regions: all regions of a loop over time steps can be joined.
 const COSTS_BESIDE: f64 = 0.1;
 
+/// A wait of at most this time, per thread and execution, may be the cost of the barrier
+/// itself, in nanoseconds. A thread without a processor is late by milliseconds.
+pub(super) const BARRIER: f64 = 20_000.0;
+/// The same where threads sleep as soon as they wait, and must be woken, or where they need a processor that
+/// another thread has.
+pub(super) const WAKING_BARRIER: f64 = 200_000.0;
+
 /// A region with this much work is worth a team that has a processor for each of its threads, in
 /// nanoseconds of all threads: such a team costs one or two microseconds.
 pub(super) const WORTH_A_TEAM: f64 = 10_000.0;
@@ -259,9 +266,21 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         ("instances", instances),
         ("elapsed_ns", wall as u64),
         ("work_each_ns", each(useful)),
+        ("team_costs_ns", each(paid)),
         ("breaks_even_ns", breaks_even),
     ];
     Some(cause.showing(&evidence).saying(what, remedy))
+}
+
+/// Whether teams cost so much more than a team that has its processors, for regions that are worth one, that
+/// threads without a processor explain it.
+pub(super) fn may_lack_processors(facts: &Facts<'_, '_>, cause: &Cause) -> bool {
+    let most = match settings::sleeps_at_once(facts).is_some() {
+        true => WAKING_BARRIER,
+        false => BARRIER,
+    };
+    let [work, costs] = ["work_each_ns", "team_costs_ns"].map(|name| cause.number(name) as f64);
+    cause.kind == Kind::SmallRegions && work >= WORTH_A_TEAM && costs > most
 }
 
 /// What to do about regions with so much work at a time, whose teams cost so much, and which are worth

@@ -3,7 +3,7 @@
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
-use super::small::{COSTS, OF_TEAM, SMALL, without_overhead};
+use super::small::{BARRIER, COSTS, OF_TEAM, SMALL, WAKING_BARRIER, without_overhead};
 use super::{Cause, Facts, Kind, settings};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
@@ -13,12 +13,6 @@ use crate::region_kind::RegionKind;
 
 /// The barrier itself may matter if one thread executed the construct at least this often.
 const REPEATED: u64 = 100;
-/// A wait of at most this time, per thread and execution, may be the cost of the barrier
-/// itself, in nanoseconds. A thread without a processor is late by milliseconds.
-const BARRIER: f64 = 20_000.0;
-/// The same where threads sleep as soon as they wait, and must be woken, or where they need a processor that
-/// another thread has.
-const WAKING_BARRIER: f64 = 200_000.0;
 /// With more threads than processors, a construct is too small if all threads together have less work in it than
 /// this, in nanoseconds: even with a processor for each thread its barrier would cost as much. Of larger ones
 /// the number of threads is to blame.
