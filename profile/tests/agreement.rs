@@ -12,7 +12,7 @@ use generated::profiles;
 use profile::analysis::{CAUSES, Report};
 use profile::check::{Thresholds, check};
 use profile::diff::{Noise, Status, diff};
-use profile::model::Profile;
+use profile::model::{Code, Profile};
 use profile::region_kind::{PseudoRegion, RegionKind};
 use profile::report::WRITERS;
 use profile::units::Percent;
@@ -276,4 +276,29 @@ proptest! {
     fn generated_profiles_have_one_list_of_causes(profile in profiles()) {
         prop_assert_eq!(disagreement(&profile), None);
     }
+}
+
+/// `romp run` knows no lines of a program without debug information.
+#[test]
+fn a_comparison_without_source_lines_says_how_to_get_them() {
+    let rebuilt = uneven([60, 20]);
+    let mut outside = rebuilt.clone();
+    for region in &mut outside.regions {
+        region.file = String::new();
+        (region.begin, region.end) = ([0, 0], [0, 0]);
+        region.function = Some("solve".to_owned());
+        region.code = Some(Code {
+            module: "/home/u/app".to_owned(),
+            offset: 16,
+            symbol: None,
+        });
+    }
+    let list = Report::new(&outside).causes.list;
+    assert!(list[0].place.words.ends_with("LOOP in solve"), "{list:?}");
+    let diff = diff(&rebuilt, &outside, Noise::default());
+    assert!(diff.verdict.contains("built with -g"), "{}", diff.verdict);
+    let mut text = Vec::new();
+    (profile::diff::WRITERS[0].write)(&diff, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("LOOP app in solve"), "{text}");
 }

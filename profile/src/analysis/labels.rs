@@ -57,7 +57,7 @@ impl Label {
         }
     }
 
-    /// `CRITICAL "stack" at a.c:15`, as in a sentence.
+    /// `CRITICAL "stack" at a.c:15`, as in a sentence; `TASK in solve` if no line is known.
     #[must_use]
     pub fn in_words(&self) -> String {
         let name = self
@@ -67,7 +67,10 @@ impl Label {
             .unwrap_or_default();
         let kind = self.kind.row().full_name;
         match self.first {
-            0 => format!("{kind}{name} in {}", self.short_file),
+            0 => {
+                let place = self.function.as_ref().unwrap_or(&self.short_file);
+                format!("{kind}{name} in {place}")
+            }
             line => {
                 let column = self.column.map(|column| format!(":{column}"));
                 let column = column.unwrap_or_default();
@@ -86,10 +89,19 @@ impl Label {
             .unwrap_or_default()
     }
 
-    /// As [`Self::in_function`] if the words end with this region's name; else nothing.
+    /// [`Self::in_words`] and the function.
+    #[must_use]
+    pub(crate) fn in_words_and_function(&self) -> String {
+        let words = self.in_words();
+        let function = self.in_function_after(&words);
+        words + &function
+    }
+
+    /// As [`Self::in_function`] if the words end with this region's name, and that does not name the function;
+    /// else nothing.
     #[must_use]
     pub(crate) fn in_function_after(&self, words: &str) -> String {
-        match words.ends_with(&self.in_words()) {
+        match self.first != 0 && words.ends_with(&self.in_words()) {
             true => self.in_function(),
             false => String::new(),
         }

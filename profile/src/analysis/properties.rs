@@ -141,13 +141,12 @@ struct Shown<'a> {
 /// of the LOOP at a.c:15 (in f)`
 fn what(row: &PropertyRow, place: &Shown<'_>, severity: Share) -> String {
     format!(
-        "For {} of thread time ({}) {} {} the {}{}",
+        "For {} of thread time ({}) {} {} the {}",
         time(severity.ns),
         percent(severity.percent),
         row.what,
         row.place,
-        place.label.in_words(),
-        place.label.in_function()
+        place.label.in_words_and_function()
     )
 }
 

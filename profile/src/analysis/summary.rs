@@ -379,13 +379,12 @@ impl Facts<'_> {
         let kind = self.labels[most.region].kind;
         let cheaper = most.cheaper(kind).map(|words| format!(" {words}"));
         Some(format!(
-            "{} ({}), {} of it the {executed}{}{}, measured {}: times there and around it are too \
+            "{} ({}), {} of it the {executed}{}, measured {}: times there and around it are too \
              long.{}",
             self.dilated()?,
             time(dilation.cost.ns),
             portion(2 * most.pairs >= dilation.pairs),
-            label.in_words(),
-            label.in_function(),
+            label.in_words_and_function(),
             count(most.pairs, "time"),
             cheaper.unwrap_or_default()
         ))
@@ -403,12 +402,11 @@ impl Facts<'_> {
         let why = why.map(|why| format!(", since {}", printable(why)));
         Some(format!(
             "Of {} of the thread time ({}) it is not known whether it was work or overhead, {} in \
-             the {}{}, {}{}.",
+             the {}, {}{}.",
             percent(untold.percent),
             time(untold.ns),
             portion(2 * most.time.ns >= untold.ns),
-            label.in_words(),
-            label.in_function(),
+            label.in_words_and_function(),
             match (most.is_outside, most.may_have_tasks) {
                 (true, _) => "which was measured from outside",
                 (_, true) => "where threads may have executed the tasks of a taskloop",

@@ -138,6 +138,16 @@ pub struct ComparedRegion {
     pub index: Option<usize>,
 }
 
+impl ComparedRegion {
+    /// `a.c:35`; the file alone if the line is not known.
+    pub(crate) fn location(&self) -> String {
+        match self.line {
+            0 => self.short_file.clone(),
+            line => format!("{}:{line}", self.short_file),
+        }
+    }
+}
+
 /// A time before and after.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
@@ -404,7 +414,7 @@ fn notes(
     for (side, which) in [(&before, "first"), (&after, "second")] {
         if side.not_run_percent >= BUSY {
             notes.push(format!(
-                "in the {which} runs threads had no processor for {} of their work: the machine \
+                "in the {which} runs threads had no processor for {} of the time: the machine \
                  was busy",
                 percent(side.not_run_percent)
             ));

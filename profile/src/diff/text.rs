@@ -192,7 +192,7 @@ fn place(place: &ComparedRegion) -> String {
     if let Some(name) = &place.name {
         text += &format!(" \"{name}\"");
     }
-    text += &format!(" {}:{}", place.short_file, place.line);
+    text += &format!(" {}", place.location());
     let line = place.line_before.filter(|line| *line != place.line);
     if let Some(line) = line {
         text += &format!(" (was {line})");

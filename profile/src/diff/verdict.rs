@@ -16,8 +16,14 @@ pub(super) fn verdict(diff: &Diff, noise: Noise) -> String {
                 diff.before.application, diff.after.application
             ),
         };
+        // `romp run` finds the lines in the debug information.
+        let remedy = match diff.one_sided.iter().any(|region| region.line == 0) {
+            true => "; those without a source line are found again if the program is built with -g",
+            false => "",
+        };
         return format!(
-            "{programs}: no construct is in both, so only their times as a whole can be compared ({})",
+            "{programs}: no construct is in both, so only their times as a whole can be compared \
+             ({}){remedy}",
             both_times(wall)
         );
     }
@@ -100,9 +106,8 @@ fn place(change: &Change) -> String {
     };
     let kind = region.kind.row().full_name;
     format!(
-        ", most {what} of {kind} {}:{}, {}",
-        region.short_file,
-        region.line,
+        ", most {what} of {kind} {}, {}",
+        region.location(),
         both_times(change)
     )
 }

@@ -454,7 +454,7 @@ fn notes(reports: &[Report<'_>], widths: &[Width], judged: usize) -> Vec<String>
     match lacked.count() {
         0 => {}
         lacked => notes.push(format!(
-            "in {lacked} of {} runs threads had no processor for {BUSY} % of their work or more: \
+            "in {lacked} of {} runs threads had no processor for {BUSY} % of the time or more: \
              the machine was busy",
             reports.len()
         )),

@@ -236,6 +236,19 @@ fn without_debug_information_function_or_module_are_known() {
     }
 }
 
+/// The symbols of C++ are shown as names.
+#[test]
+fn without_debug_information_functions_have_names_of_the_source() {
+    let folder = ProgramFolder::new();
+    folder.build("g++", "run/functions.cpp", &["-O2"], "app");
+    assert!(folder.romp_run(&["./app"], &[]).status.success());
+    let regions = folder.profile("app").regions.into_iter();
+    let functions: BTreeSet<String> = regions.filter_map(|region| region.function).collect();
+    for name in ["shapes::Counter::add", "add<int>", "main"] {
+        assert!(functions.contains(name), "{name}: {functions:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_seen_is_said() {
     let folder = ProgramFolder::new();

@@ -261,8 +261,14 @@ impl Module {
             true => symbol,
             false => dwarf::without_arguments(symbol),
         };
-        name.unwrap_or_else(|| functions::name(symbol, &|_| None))
+        name.unwrap_or_else(|| functions::name(symbol, &demangled))
     }
+}
+
+/// What a symbol of C++ stands for: the function and its parameters.
+fn demangled(symbol: &str) -> Option<String> {
+    let symbol = cpp_demangle::Symbol::new(symbol).ok()?;
+    symbol.demangle().ok()
 }
 
 /// The symbol of the user's function from which a function was made.

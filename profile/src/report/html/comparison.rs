@@ -90,11 +90,10 @@ fn region(region: &ComparedRegion) -> Value {
     json!({
         "index": region.index,
         "words": format!(
-            "{}{} {}:{}",
+            "{}{} {}",
             region.kind.row().full_name,
             name.map_or_else(String::new, |name| format!(" \"{name}\"")),
-            printable(&region.short_file),
-            region.line
+            printable(&region.location())
         ),
         "status": status(region.status),
         "edit": edit(region),

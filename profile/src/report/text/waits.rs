@@ -230,8 +230,9 @@ fn site(
         };
         writeln!(
             out,
-            "        of those who waited, {} found that {whose} had it from {}:{}",
-            holder.waited, label.short_file, label.first
+            "        of those who waited, {} found that {whose} had it from {}",
+            holder.waited,
+            label.location()
         )?;
     }
     Ok(())
