@@ -9,7 +9,7 @@ use std::path::Path;
 
 use large::large;
 use profile::analysis::{Report, Selection};
-use profile::model::{Profile, Span};
+use profile::model::{Profile, Region, Span};
 use profile::region_kind::PseudoRegion;
 use profile::report::{Style, text};
 
@@ -46,6 +46,32 @@ fn a_large_run_has_a_short_report_and_a_whole_one() {
             assert!(whole.contains(&format!("R{region:05}")), "{region}");
         }
     }
+}
+
+/// A run reaches few of the constructs of a large program.
+#[test]
+fn constructs_that_did_not_run_are_counted() {
+    let mut profile = large(3, 4, false);
+    let idle = profile.regions[1].clone();
+    profile.regions.extend((0..40).map(|line| Region {
+        begin: [1000 + line, 1000 + line],
+        end: [1000 + line, 1000 + line],
+        ..idle.clone()
+    }));
+    let short = written(&profile, Style::default());
+    assert!(
+        short.contains("the regions that ran; romp report --all"),
+        "{short}"
+    );
+    assert!(short.contains(" * and 40 that did not run\n"), "{short}");
+    assert!(!short.contains("1007"), "{short}");
+    let whole = written(&profile, WHOLE);
+    assert!(
+        whole.contains("1007") && !whole.contains("--all"),
+        "{whole}"
+    );
+    let shown = short.lines().count() + 40;
+    assert_eq!(whole.lines().count(), shown - 2);
 }
 
 #[test]

@@ -70,6 +70,9 @@ fn summary(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result
             report.flat.len()
         );
         prose(&shown, 2, out)?;
+    } else if worth.leaves_out_idle() {
+        let shown = "Shown below: the regions that ran; romp report --all also lists the others.";
+        prose(shown, 2, out)?;
     }
     match &report.shown {
         Some(shown) => prose(&format!("Shown below: {shown}."), 2, out),
@@ -119,8 +122,16 @@ fn overview(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Resul
             }
             line.end(out)?;
         }
-        if hidden > 0 {
-            writeln!(out, " * and {hidden} more")?;
+        let is_idle = |(region, execution): &&(usize, Execution)| {
+            matches!(execution, Execution::Never) && !worth.shows(*region)
+        };
+        let idle = group.regions.iter().filter(is_idle).count();
+        if hidden > idle {
+            writeln!(out, " * and {} more", hidden - idle)?;
+        }
+        if idle > 0 {
+            let and = if idle < number { "and " } else { "" };
+            writeln!(out, " * {and}{idle} that did not run")?;
         }
         writeln!(out)?;
     }

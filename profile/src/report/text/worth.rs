@@ -27,6 +27,8 @@ const LEAST_OFF: f64 = 5.0;
 pub(super) struct Worth {
     is_shown: Vec<bool>,
     is_whole: bool,
+    /// Whether regions that ran are left out.
+    leaves_out: bool,
 }
 
 impl Worth {
@@ -37,8 +39,10 @@ impl Worth {
         let mut worth = Self {
             is_shown: vec![true; number],
             is_whole,
+            leaves_out: !is_whole && report.flat.len() > MOST_REGIONS,
         };
-        if !is_whole && report.flat.len() > MOST_REGIONS {
+        // A large program has many constructs that a run does not reach.
+        if !is_whole && number > MOST_REGIONS {
             worth.is_shown = vec![false; number];
             for region in most(report) {
                 worth.is_shown[region] = true;
@@ -56,9 +60,14 @@ impl Worth {
         self.is_whole
     }
 
-    /// Whether regions are left out.
+    /// Whether regions that ran are left out.
     pub(super) fn leaves_out(&self) -> bool {
-        self.is_shown.contains(&false)
+        self.leaves_out
+    }
+
+    /// Whether regions that did not run are left out.
+    pub(super) fn leaves_out_idle(&self) -> bool {
+        !self.leaves_out && self.is_shown.contains(&false)
     }
 
     /// The rows of the shown regions, and the number of omitted rows.
