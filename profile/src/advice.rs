@@ -21,6 +21,12 @@ const SMALLER_FIRST_CHUNKS: &str = "Hand out its iterations in smaller parts: tr
                                     guided, whose first chunks are large. If there are only a \
                                     few, collapse its nest, or share out an inner loop.";
 
+/// As `SMALLER_CHUNKS`, where a thread had next to nothing to do. Each thread has an iteration if there are as
+/// many as threads.
+const FEW_ITERATIONS: &str = "If it has fewer iterations than threads, collapse its nest, or share out an \
+                              inner loop. Otherwise hand out its iterations in smaller parts: try \
+                              schedule(static,CHUNK) or schedule(dynamic,CHUNK).";
+
 /// For a loop whose chunks are dealt out before it begins.
 const ALREADY_IN_TURNS: &str = "Its chunks are dealt out in turns already: try smaller ones, or \
                                 schedule(dynamic,CHUNK). If there are only a few iterations, \
@@ -76,6 +82,8 @@ pub struct LoopFacts<'a> {
     /// Whether the first thread had the most to do in it. It gets the first iterations, if the
     /// compiler hands them out.
     pub first_has_most: bool,
+    /// Whether a thread had next to nothing to do in it.
+    pub has_idle_thread: bool,
 }
 
 /// Advice for a construct and a category; none if there is none.
@@ -100,6 +108,7 @@ pub fn for_loop(facts: LoopFacts<'_>) -> &'static str {
         () if schedule.is("runtime") => AT_RUN_TIME,
         () if schedule.is("static") && schedule.chunk == Some("1") => ALREADY_ONE_BY_ONE,
         () if schedule.is("static") && schedule.chunk.is_some() => ALREADY_IN_TURNS,
+        () if facts.has_idle_thread => FEW_ITERATIONS,
         () if facts.first_has_most => SMALLER_FIRST_CHUNKS,
         () => SMALLER_CHUNKS,
     }
@@ -133,10 +142,21 @@ mod tests {
     #[test]
     fn a_loop_that_is_longest_at_its_begin_is_not_told_to_become_guided() {
         let facts = LoopFacts {
-            schedule: None,
             first_has_most: true,
+            ..LoopFacts::default()
         };
         assert_eq!(for_loop(facts), SMALLER_FIRST_CHUNKS);
+    }
+
+    #[test]
+    fn a_loop_with_few_iterations_is_not_told_to_hand_out_fewer() {
+        let facts = |schedule| LoopFacts {
+            schedule,
+            first_has_most: true,
+            has_idle_thread: true,
+        };
+        assert_eq!(for_loop(facts(None)), FEW_ITERATIONS);
+        assert_eq!(for_loop(facts(Some("static,4"))), ALREADY_IN_TURNS);
     }
 
     #[test]

@@ -56,6 +56,13 @@ fn only_a_loop_that_does_not_begin_with_its_longest_iterations_may_become_guided
     for remedy in remedies(60, 20) {
         assert!(remedy.contains("not guided"), "{remedy}");
     }
+    // A thread without any work may have no iteration, whatever the schedule.
+    for remedy in [remedies(60, 0), remedies(0, 60)].concat() {
+        let (_, schedules) = remedy
+            .split_once("f it has fewer iterations than threads")
+            .unwrap();
+        assert!(schedules.contains("schedule(static,CHUNK)"), "{remedy}");
+    }
 }
 
 /// A single in which one thread creates tasks for a second. Both then wait.

@@ -14,6 +14,9 @@ pub(super) const EXPLAINS: f64 = 0.5;
 /// a little late.
 const ALMOST: f64 = 0.9;
 
+/// A thread that does no more than this in an execution of a loop, in nanoseconds, hardly has an iteration.
+const NEXT_TO_NOTHING_NS: u64 = 2_000;
+
 /// The quantities for waits in which tasks can be executed.
 const WAITS: [Quantity; 2] = [Quantity::BarrierTime, Quantity::WaitTime];
 /// The quantities for work in front of a barrier.
@@ -30,17 +33,24 @@ pub(super) fn work_column(table: &Table) -> Option<usize> {
 
 /// What the advice for a loop depends on.
 pub(super) fn loop_facts<'r>(region: &'r Region, table: Option<&Table>) -> LoopFacts<'r> {
-    let works = table.and_then(|table| {
-        let column = work_column(table)?;
-        Some(table.rows().map(move |(_, cells)| cells[column]))
+    // The work of each thread, and how often it executed the loop.
+    let rows: Vec<(u64, u64)> = table.map_or_else(Vec::new, |table| {
+        let columns = (work_column(table), table.column(Quantity::ExecCount));
+        let (Some(work), Some(times)) = columns else {
+            return Vec::new();
+        };
+        let rows = table.rows();
+        rows.map(|(_, cells)| (cells[work], cells[times])).collect()
     });
-    let first_has_most = works.is_some_and(|mut works| {
-        let first = works.next().unwrap_or(0);
-        works.all(|other| other < first)
-    });
+    let others = rows.get(1..).unwrap_or_default();
+    let most = rows.iter().map(|(work, _)| *work).max().unwrap_or(0);
+    let is_idle = |(work, times): &(u64, u64)| {
+        *work <= NEXT_TO_NOTHING_NS.saturating_mul(*times) && *work <= most / 100
+    };
     LoopFacts {
         schedule: region.schedule.as_deref(),
-        first_has_most,
+        first_has_most: !rows.is_empty() && others.iter().all(|other| other.0 < rows[0].0),
+        has_idle_thread: rows.iter().any(is_idle) && most > 0,
     }
 }
 
