@@ -9,12 +9,12 @@ SMALL = {"width": 500, "height": 900}
 
 
 def edges(folder):
-    """On a small screen, the page of a region tells where its directive, tables and strips of heat go on."""
+    """On a small screen, the page of a region tells where its directive, tables and strips of heat go on. The first screen is hidden then."""
     region = model_of(folder)["paths"]["region"][0]
     with chromium() as browser:
         for scheme in ["light", "dark"]:
             with shown(browser, f"{folder}/page.html", f"#v=region&r={region}", viewport=SMALL, color_scheme=scheme) as page:
-                assert wide_parts(page, "pre.wide") == 1 and wide_parts(page, "div.wide") > 0
+                assert wide_parts(page, "main pre.wide") == 1 and wide_parts(page, "main div.wide") > 0
                 strip(page, page.locator(".heat-cells"))
 
 

@@ -73,3 +73,26 @@ fn teams_within_a_serial_one_have_its_other_threads() {
     assert_eq!(nested(40), won(20));
     assert_eq!(nested(80), []);
 }
+
+/// Of teams of many sizes, the mean says most.
+#[test]
+fn of_teams_of_many_sizes_the_mean_is_said() {
+    let paths: [&[u32]; 6] = [&[0], &[0, 0], &[0, 1], &[0, 2], &[0, 3], &[0, 4]];
+    let mut profile = run(&[Kind::Parallel, Kind::Parallel], &paths);
+    (profile.run.max_threads, profile.run.processors) = (5, 8);
+    let member = |thread, seconds| row(thread, &[(Main, seconds), (Body, seconds)]);
+    let all = (1..6).map(|thread| member(thread, 10));
+    // For 20 s each there are one to four threads.
+    let some = (1..5).map(|thread| member(thread as usize, 20 * (5 - thread)));
+    let team = |seconds, members: Vec<Row>| [vec![row(0, &[(Seq, seconds)])], members].concat();
+    profile.nodes = vec![
+        node(None, 0, Body, team(80, some.collect())),
+        node(None, 1, Body, team(10, all.collect())),
+    ];
+    let cause = causes(&profile).remove(0);
+    assert_eq!(cause.kind, CauseKind::SmallTeams);
+    // 200 s of threads in 80 s; five threads would need 40 s.
+    let said = cause.what.ends_with("it had 2.5 threads on average");
+    assert!(said, "{}", cause.what);
+    assert_eq!(cause.likely.ns, 40 * SECOND);
+}

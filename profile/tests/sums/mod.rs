@@ -287,8 +287,10 @@ fn parts_of_thread_time_are_the_overheads(report: &Report<'_>, findings: &mut Fi
     let lost = |category: Category| overheads.whole_sum.by_category[category as usize].ns;
     let synch = of(Part::Barrier, Part::Taskgroup) + of(Part::Taskwait, Part::Taskwait);
     let managed = of(Part::Start, Part::Creation);
+    // The time of threads that were not seen is an estimate, rounded for each region.
+    let regions = report.profile.regions.len();
+    findings.close(all, overheads.thread_time_ns, regions, "all parts");
     for (parts, is, what) in [
-        (all, overheads.thread_time_ns, "all parts"),
         (synch, lost(Category::Synch), "Synch"),
         (
             of(Part::Imbalance, Part::Imbalance),

@@ -23,11 +23,29 @@ struct SmallTeams {
     unused: u64,
     /// What is won if they have a thread for each processor, in nanoseconds.
     likely: f64,
-    /// Elapsed time of all teams, and of the smallest ones among them, in nanoseconds.
+    /// Elapsed time of all teams, of small ones, and of the smallest ones among these, in nanoseconds.
     all: u64,
+    small: u64,
     smallest: u64,
     /// The number of threads of the smallest ones.
     threads: u64,
+    /// The mean number of threads of all teams.
+    mean: f64,
+}
+
+impl SmallTeams {
+    /// `1 thread for 75 % of its time`; the mean number where teams have many sizes.
+    fn sizes(&self) -> String {
+        let part = 100.0 * self.smallest as f64 / self.all.max(1) as f64;
+        let threads = count(self.threads, "thread");
+        match () {
+            () if 2 * self.smallest < self.small => {
+                format!("{:.1} threads on average", self.mean)
+            }
+            () if part >= 100.0 - HARDLY => threads,
+            () => format!("{threads} for {} of its time", percent(part)),
+        }
+    }
 }
 
 /// Regions whose teams have fewer threads than the program has at other times, as one cause.
@@ -57,17 +75,12 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
         ("threads", most.threads),
         ("threads_at_once", overheads.threads),
     ]);
-    let part = 100.0 * most.smallest as f64 / most.all.max(1) as f64;
-    let for_a_part = match part < 100.0 - HARDLY {
-        true => format!(" for {} of its time", percent(part)),
-        false => String::new(),
-    };
     let which = if small.len() > 1 { "that one" } else { "it" };
     let what = format!(
-        "teams of fewer than {} left {} of thread time without a thread; {which} had {}{for_a_part}",
+        "teams of fewer than {} left {} of thread time without a thread; {which} had {}",
         count(overheads.threads, "thread"),
         time(lost),
-        count(most.threads, "thread"),
+        most.sizes(),
     );
     let why = match has_if_clause(&facts.profile.regions[most.region]) {
         true => IF_CLAUSE,
@@ -115,8 +128,10 @@ fn small_teams(facts: &Facts<'_, '_>, region: usize) -> Option<SmallTeams> {
         unused,
         likely: sizes.map(won_of).sum(),
         all,
+        small,
         smallest: with(smallest),
         threads: smallest as u64,
+        mean: members.iter().map(|it| it.0 as f64).sum::<f64>() / all.max(1) as f64,
     })
 }
 
