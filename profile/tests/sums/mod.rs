@@ -245,11 +245,12 @@ fn thread_time_is_taken_apart(report: &Report<'_>, findings: &mut Findings) {
         + overheads.untold.ns
         + overheads.idle.ns
         + overheads.small_teams.ns;
-    let processes = overheads.processes as usize;
+    // The time of threads that were not seen is an estimate, rounded for each region.
+    let rounded = overheads.processes as usize + report.profile.regions.len();
     findings.close(
         parts,
         program.time_ns,
-        processes,
+        rounded,
         "parts of the thread time, all",
     );
     for row in report.decomposition() {
