@@ -245,12 +245,11 @@ fn thread_time_is_taken_apart(report: &Report<'_>, findings: &mut Findings) {
         + overheads.untold.ns
         + overheads.idle.ns
         + overheads.small_teams.ns;
-    // The time of threads that were not seen is an estimate, rounded for each region.
-    let rounded = overheads.processes as usize + report.profile.regions.len();
+    let processes = overheads.processes as usize;
     findings.close(
         parts,
         program.time_ns,
-        rounded,
+        processes,
         "parts of the thread time, all",
     );
     for row in report.decomposition() {
@@ -288,10 +287,8 @@ fn parts_of_thread_time_are_the_overheads(report: &Report<'_>, findings: &mut Fi
     let lost = |category: Category| overheads.whole_sum.by_category[category as usize].ns;
     let synch = of(Part::Barrier, Part::Taskgroup) + of(Part::Taskwait, Part::Taskwait);
     let managed = of(Part::Start, Part::Creation);
-    // The time of threads that were not seen is an estimate, rounded for each region.
-    let regions = report.profile.regions.len();
-    findings.close(all, overheads.thread_time_ns, regions, "all parts");
     for (parts, is, what) in [
+        (all, overheads.thread_time_ns, "all parts"),
         (synch, lost(Category::Synch), "Synch"),
         (
             of(Part::Imbalance, Part::Imbalance),
