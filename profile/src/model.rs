@@ -371,6 +371,12 @@ pub struct Region {
     pub near: bool,
 }
 
+/// The words of a text of the source, such as the names of clauses, in lower case.
+pub(crate) fn words_of_source(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
 impl Region {
     /// A construct of this kind, of which nothing else is known.
     ///

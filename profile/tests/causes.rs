@@ -30,7 +30,7 @@ use profile::model::{
 use profile::overheads::Category;
 use profile::region_kind::{PseudoRegion, RegionKind};
 use proptest::prelude::*;
-use team::{THREADS, causes, found, loop_of, single_with_taskloop, team, times};
+use team::{THREADS, causes, found, loop_of, single_with_taskloop, span_of, team, times};
 
 use PseudoRegion::{Body, Enter, Exit, Ibarr, Main, Seq};
 use RegionKind as Kind;
@@ -155,10 +155,7 @@ fn repeated(count: u64, work: u64, start: u64) -> Profile {
     let mut profile = run(&[Kind::ParallelLoop], THREADS);
     let wait = 80 - work - start;
     let member = |thread| {
-        let span = |seconds: u64| Span {
-            count,
-            ns: seconds * SECOND,
-        };
+        let span = |seconds| span_of(count, seconds);
         Row::of(thread)
             .with(Main, span(80))
             .with(Enter, span(start))

@@ -9,7 +9,7 @@ use by_hand::{SECOND, node, row, run};
 use profile::analysis::{CauseKind, Report};
 use profile::model::{Profile, Row, Scheduling, Span};
 use profile::region_kind::{PseudoRegion, RegionKind};
-use team::{busy, causes, found, kinds_of, loop_of, single_with_taskloop, team, times};
+use team::{busy, causes, found, kinds_of, loop_of, single_with_taskloop, span_of, team, times};
 
 use PseudoRegion::{Body, Enter, Ibarr, Main, Seq};
 use RegionKind as Kind;
@@ -161,10 +161,7 @@ fn a_setting_that_has_threads_sleep_is_named_first() {
     let remedy = |name: &str, value: &str, processors: u32| {
         let mut profile = run(&[Kind::ParallelLoop], &[&[0], &[0, 0], &[0, 1]]);
         let member = |thread| {
-            let span = |seconds| Span {
-                count: 1_000_000,
-                ns: seconds * SECOND,
-            };
+            let span = |seconds| span_of(1_000_000, seconds);
             let row = Row::of(thread).with(Main, span(80));
             row.with(Enter, span(70)).with(Body, span(10))
         };

@@ -8,9 +8,9 @@ mod team;
 
 use by_hand::{SECOND, node, row, run};
 use profile::analysis::CauseKind;
-use profile::model::{Contention, ContentionSite, GuardKind, Row, Span};
+use profile::model::{Contention, ContentionSite, GuardKind, Row};
 use profile::region_kind::{PseudoRegion, RegionKind};
-use team::{THREADS, busy, causes, found, kinds_of, loop_of, team, times};
+use team::{THREADS, busy, causes, found, kinds_of, loop_of, span_of, team, times};
 
 use PseudoRegion::{Body, Enter, Ibarr, Main, Seq};
 use RegionKind as Kind;
@@ -235,10 +235,7 @@ fn teams_that_wait_for_a_processor_make_no_region_small() {
     let kinds = |ready: u64, work: u64| {
         let mut profile = run(&[Kind::ParallelLoop], THREADS);
         let member = |thread| {
-            let span = |seconds: u64| Span {
-                count: 1_000_000,
-                ns: seconds * SECOND,
-            };
+            let span = |seconds| span_of(1_000_000, seconds);
             Row::of(thread)
                 .with(Main, span(80))
                 .with(Enter, span(80 - work))

@@ -199,7 +199,7 @@ impl Facts<'_> {
         let says_nothing = self.causes.notes.is_empty() && self.crowd().is_none();
         let is_known = says_nothing && !self.is_negligible();
         self.what_to_ask_next().or_else(|| {
-            is_known.then_some("No one change would win much: it is little in each place.")
+            is_known.then_some("No one change would win much: threads lost little in each place.")
         })
     }
 

@@ -31,7 +31,7 @@ use crate::model::{Profile, Region};
 use crate::overheads::Category;
 use crate::printable::printable;
 use crate::region_kind::RegionKind;
-use crate::runs::Sample;
+use crate::runs::{Sample, location};
 use noise::Compared;
 use side::Analysed;
 
@@ -141,10 +141,7 @@ pub struct ComparedRegion {
 impl ComparedRegion {
     /// `a.c:35`; the file alone if the line is not known.
     pub(crate) fn location(&self) -> String {
-        match self.line {
-            0 => self.short_file.clone(),
-            line => format!("{}:{line}", self.short_file),
-        }
+        location(&self.short_file, self.line)
     }
 }
 

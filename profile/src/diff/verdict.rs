@@ -18,7 +18,9 @@ pub(super) fn verdict(diff: &Diff, noise: Noise) -> String {
         };
         // `romp run` finds the lines in the debug information.
         let remedy = match diff.one_sided.iter().any(|region| region.line == 0) {
-            true => "; those without a source line are found again if the program is built with -g",
+            true => {
+                "; constructs without a source line can be compared if the program is built with -g"
+            }
             false => "",
         };
         return format!(

@@ -108,6 +108,14 @@ pub struct Site {
     pub directive: Option<String>,
 }
 
+/// `a.c:35`; the file alone if the line is not known.
+pub(crate) fn location(short_file: &str, line: u32) -> String {
+    match line {
+        0 => short_file.to_owned(),
+        line => format!("{short_file}:{line}"),
+    }
+}
+
 impl Site {
     /// `LOOP a.c:35 in main`.
     #[must_use]
@@ -116,10 +124,7 @@ impl Site {
         if let Some(name) = &self.name {
             text += &format!(" \"{name}\"");
         }
-        text += &match self.line {
-            0 => format!(" {}", self.short_file),
-            line => format!(" {}:{line}", self.short_file),
-        };
+        text += &format!(" {}", location(&self.short_file, self.line));
         if let Some(function) = &self.function {
             text += &format!(" in {function}");
         }

@@ -5,7 +5,7 @@ mod causes;
 mod common;
 
 pub(crate) use causes::{CommonCause, partners};
-pub(crate) use common::{Common, Site};
+pub(crate) use common::{Common, Site, location};
 
 use serde::Serialize;
 

@@ -59,13 +59,9 @@ fn of_loops_that_are_seen_by_their_barriers_the_most_work_is_known() {
 fn the_cost_of_a_barrier_is_no_late_thread() {
     let found_in = |construct, count, bodies| {
         let rows = [1, 2].map(|thread| {
-            let span = |count, seconds| Span {
-                count,
-                ns: seconds * SECOND,
-            };
             let row = times(thread, Main, count, 80);
-            row.with(Body, span(bodies, 68))
-                .with(Ibarr, span(count, 12))
+            row.with(Body, span_of(bodies, 68))
+                .with(Ibarr, span_of(count, 12))
         });
         let found = found(&team(
             &[construct],
@@ -85,10 +81,7 @@ fn the_cost_of_a_barrier_is_no_late_thread() {
 #[test]
 fn small_worksharing_constructs_are_one_cause() {
     let shared = |region, count, waits: [u64; 2]| {
-        let span = |seconds| Span {
-            count,
-            ns: seconds * SECOND,
-        };
+        let span = |seconds| span_of(count, seconds);
         let rows = [1, 2].into_iter().zip(waits).map(|(thread, wait)| {
             let row = times(thread, Main, count, 5 + wait);
             row.with(Body, span(5)).with(Ibarr, span(wait))
@@ -132,10 +125,7 @@ fn small_worksharing_constructs_are_one_cause() {
 fn a_small_loop_has_more_work_of_its_own_with_gccs_runtime() {
     let won_with = |library: &str| {
         let member = |thread| {
-            let span = |seconds| Span {
-                count: 100_000_000,
-                ns: seconds * SECOND,
-            };
+            let span = |seconds| span_of(100_000_000, seconds);
             let row = times(thread, Main, 100_000_000, 80);
             row.with(Body, span(50)).with(Ibarr, span(30))
         };

@@ -6,8 +6,7 @@ use super::*;
 fn two_regions(alone: u64, instances: u64) -> Profile {
     let mut profile = run(&[Kind::Parallel, Kind::Parallel], &[&[0], &[0, 0], &[0, 1]]);
     let member = |thread, count, seconds| {
-        let ns = seconds * SECOND;
-        let part = Span { count, ns };
+        let part = span_of(count, seconds);
         Row::of(thread).with(Main, part).with(Body, part)
     };
     let forks = |seconds| row(0, &[(Seq, seconds)]);
@@ -31,7 +30,7 @@ fn a_region_that_is_mostly_serial_leaves_threads_unused() {
     let said = "left 60.0 s of thread time without a thread; it had 1 thread for 75 % of its time";
     assert!(cause.what.contains(said), "{}", cause.what);
     assert!(cause.remedy.contains("An if clause"), "{}", cause.remedy);
-    // Whatever it is for, a word that begins alike is no such clause.
+    // A variable whose name begins like the clause is none.
     let mut profile = profile;
     profile.regions[0].directive = Some("omp parallel shared(if_any, iffy)".to_owned());
     let remedy = causes(&profile).remove(0).remedy;

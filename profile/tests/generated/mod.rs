@@ -192,11 +192,6 @@ impl Simulation {
                 (RegionKind::Sections, true) => inside.clone(),
                 _ => Construct {
                     kind,
-                    skip: if kind == RegionKind::Section {
-                        0
-                    } else {
-                        inside.skip
-                    },
                     inside: vec![inside.clone()],
                     ..inside.clone()
                 },
@@ -204,17 +199,18 @@ impl Simulation {
             it.inside.iter().map(wrap).collect()
         };
         // Each process reports sections, or none does. One that reports them executes at least one.
-        let only_section = || Construct {
-            kind: RegionKind::Section,
-            inside: Vec::new(),
-            skip: 0,
-            ..it.clone()
-        };
         let sections = || {
             let mut inside: Vec<Construct> = wrapped(RegionKind::Section);
             if inside.iter().all(|it| it.kind != RegionKind::Section) {
-                inside.push(only_section());
+                inside.push(Construct {
+                    kind: RegionKind::Section,
+                    inside: Vec::new(),
+                    ..it.clone()
+                });
             }
+            let sections = inside.iter_mut();
+            let sections = sections.filter(|it| it.kind == RegionKind::Section);
+            sections.for_each(|section| section.skip = 0);
             inside
         };
         let inside: Vec<Construct> = match it.kind {

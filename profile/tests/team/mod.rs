@@ -55,8 +55,12 @@ pub(crate) fn loop_of(region: usize, times: [[u64; 2]; 2]) -> Node {
 }
 
 pub(crate) fn times(thread: usize, part: PseudoRegion, count: u64, seconds: u64) -> Row {
+    Row::of(thread).with(part, span_of(count, seconds))
+}
+
+pub(crate) fn span_of(count: u64, seconds: u64) -> Span {
     let ns = seconds * SECOND;
-    Row::of(thread).with(part, Span { count, ns })
+    Span { count, ns }
 }
 
 /// A single in which one thread executes a taskloop for 40 s, with tasks that have events. The

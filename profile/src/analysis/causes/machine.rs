@@ -189,10 +189,20 @@ pub(super) struct MostToWin {
     /// By all causes together.
     pub(super) all: u64,
     /// By fewer threads alone: what keeps a processor busy is still done then.
-    pub(super) fewer_threads: u64,
+    fewer_threads: u64,
 }
 
-/// System time does not count as work, as far as threads were awake while they waited: LLVM's threads wait by
+impl MostToWin {
+    /// By one cause.
+    pub(super) fn by(&self, cause: &Cause) -> u64 {
+        match cause.kind {
+            Kind::Oversubscription => self.fewer_threads,
+            _ => self.all,
+        }
+    }
+}
+
+/// The most that causes can win. System time does not count as work, as far as threads were awake while they waited: LLVM's threads wait by
 /// yielding. Requests for chunks, combining reductions, atomic updates and what small tasks cost occupy
 /// processors like work, but can be won.
 pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> MostToWin {

@@ -49,7 +49,7 @@ use super::tree::Tree;
 use super::wall::Walls;
 use super::{NEGLIGIBLE, Share};
 use crate::columns::Quantity;
-use crate::model::{Profile, Region, Row, Span};
+use crate::model::{Profile, Region, Row, Span, words_of_source};
 use crate::order;
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
@@ -343,7 +343,7 @@ fn explains(causes: &[Cause], region: usize) -> bool {
 /// Whether a region's directive has a word, such as the name of a clause. Fortran has no case.
 fn mentions(region: &Region, word: &str) -> bool {
     let directive = region.directive.as_deref().unwrap_or_default();
-    directive.to_ascii_lowercase().contains(word)
+    words_of_source(directive).any(|found| found == word)
 }
 
 impl Place {
@@ -517,13 +517,7 @@ fn no_more_than(most: MostToWin, facts: &Facts<'_, '_>, list: &mut [Cause]) {
         cause.likely = facts.elapsed(cause.likely.ns.min(most_ns) as f64);
     };
     for cause in &mut *list {
-        let is_threads = cause.kind == Kind::Oversubscription;
-        let most_ns = if is_threads {
-            most.fewer_threads
-        } else {
-            most.all
-        };
-        limit(cause, most_ns);
+        limit(cause, most.by(cause));
     }
     if list.iter().any(|cause| cause.kind == Kind::NoProcessor) {
         let all: f64 = list.iter().map(|cause| cause.likely.ns as f64).sum();

@@ -23,10 +23,18 @@ const COSTS_BESIDE: f64 = 0.1;
 
 /// A wait of at most this time, per thread and execution, may be the cost of the barrier
 /// itself, in nanoseconds. A thread without a processor is late by milliseconds.
-pub(super) const BARRIER: f64 = 20_000.0;
+const BARRIER: f64 = 20_000.0;
 /// The same where threads sleep as soon as they wait, and must be woken, or where they need a processor that
 /// another thread has.
-pub(super) const WAKING_BARRIER: f64 = 200_000.0;
+const WAKING_BARRIER: f64 = 200_000.0;
+
+/// The longest wait that may be the cost of a barrier, in nanoseconds, if threads share processors or do not.
+pub(super) fn most_of_barrier(facts: &Facts<'_, '_>, share_processors: bool) -> f64 {
+    match share_processors || settings::sleeps_at_once(facts).is_some() {
+        true => WAKING_BARRIER,
+        false => BARRIER,
+    }
+}
 
 /// A region with this much work is worth a team that has a processor for each of its threads, in
 /// nanoseconds of all threads: such a team costs one or two microseconds.
@@ -272,13 +280,10 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     Some(cause.showing(&evidence).saying(what, remedy))
 }
 
-/// Whether teams cost so much more than a team that has its processors, for regions that are worth one, that
-/// threads without a processor explain it.
+/// Whether the cause is small regions that are worth a team, but whose teams cost more than those that have their
+/// processors. Then threads may have waited for a processor.
 pub(super) fn may_lack_processors(facts: &Facts<'_, '_>, cause: &Cause) -> bool {
-    let most = match settings::sleeps_at_once(facts).is_some() {
-        true => WAKING_BARRIER,
-        false => BARRIER,
-    };
+    let most = most_of_barrier(facts, false);
     let [work, costs] = ["work_each_ns", "team_costs_ns"].map(|name| cause.number(name) as f64);
     cause.kind == Kind::SmallRegions && work >= WORTH_A_TEAM && costs > most
 }

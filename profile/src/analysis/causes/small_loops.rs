@@ -3,7 +3,7 @@
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
-use super::small::{BARRIER, COSTS, OF_TEAM, SMALL, WAKING_BARRIER, without_overhead};
+use super::small::{COSTS, OF_TEAM, SMALL, most_of_barrier, without_overhead};
 use super::{Cause, Facts, Kind, settings};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
@@ -105,10 +105,7 @@ fn construct(facts: &Facts<'_, '_>, entry: &Entry, elapsed: f64) -> Option<Const
     };
     let each = |ns: u64| ns as f64 / construct.executions as f64;
     let is_crowded = facts.is_crowded();
-    let barrier = match is_crowded || settings::sleeps_at_once(facts).is_some() {
-        true => WAKING_BARRIER,
-        false => BARRIER,
-    };
+    let barrier = most_of_barrier(facts, is_crowded);
     // Threads share out no work in a single construct. So its size says nothing of their number.
     let is_worth_it = || {
         entry.is_of(&[RegionKind::Single])

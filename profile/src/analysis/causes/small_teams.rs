@@ -1,16 +1,18 @@
 //! Teams with fewer threads than the program has at other times, such as those of a region that an `if` clause
 //! keeps serial.
 //!
-//! A thread's number in its team is its place in the profile, so the threads of small teams are those that
-//! belong to large ones, too. Sorted by the time that they were in a region, the n-th and the next one differ by
-//! the time for which the region had n threads.
+//! The profile has a row for each number of a thread in its team, so the threads of small teams belong to large
+//! teams, too. Sorted by the time that they were in a region, the n-th thread and the next one differ by the time
+//! for which the region had n threads.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::ledger::{Amount, Ledger};
 use super::small::WORTH_A_TEAM;
-use super::{Cause, Facts, Kind};
+use super::{Cause, Facts, Kind, mentions};
 use crate::analysis::NEGLIGIBLE;
 use crate::analysis::words::{count, percent, time};
-use crate::model::Region;
 
 /// Less than this part of a region's time goes without saying, in percent.
 const HARDLY: f64 = 1.0;
@@ -19,7 +21,7 @@ const HARDLY: f64 = 1.0;
 #[derive(Clone, Copy, Debug, Default)]
 struct SmallTeams {
     region: usize,
-    /// The time that members of large teams were not in these, in nanoseconds.
+    /// The time of the threads that teams of all threads would have had more, in nanoseconds.
     unused: u64,
     /// What is won if they have a thread for each processor, in nanoseconds.
     likely: f64,
@@ -54,8 +56,9 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     if overheads.small_teams.percent < NEGLIGIBLE || overheads.threads_are_least {
         return Vec::new();
     }
-    let all = facts.profile.regions.iter().enumerate();
-    let mut small: Vec<SmallTeams> = all.filter_map(|(it, _)| small_teams(facts, it)).collect();
+    let all = members_by_region(facts).into_iter();
+    let small = all.filter_map(|(region, members)| small_teams(facts, region, members));
+    let mut small: Vec<SmallTeams> = small.collect();
     crate::order::by(&mut small, |a, b| b.likely.total_cmp(&a.likely));
     let Some(&most) = small.first() else {
         return Vec::new();
@@ -82,7 +85,7 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
         time(lost),
         most.sizes(),
     );
-    let why = match has_if_clause(&facts.profile.regions[most.region]) {
+    let why = match mentions(&facts.profile.regions[most.region], "if") {
         true => IF_CLAUSE,
         false => "",
     };
@@ -91,74 +94,80 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
 
 const ALL_THREADS: &str = "See whether these regions can use all threads.";
 
-/// Whether a region's directive has an `if` clause.
-fn has_if_clause(region: &Region) -> bool {
-    let directive = region.directive.as_deref().unwrap_or_default();
-    let words = directive.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
-    words.skip(1).any(|word| word.eq_ignore_ascii_case("if"))
-}
-
 /// For a directive with an `if` clause.
 const IF_CLAUSE: &str = " An if clause may keep more of them serial than need be.";
 
+/// How long a thread was in the teams of a region, and how often.
+#[derive(Clone, Copy, Debug, Default)]
+struct Member {
+    ns: u64,
+    times: u64,
+}
+
 /// The teams of an outermost region that have fewer threads than there are processors for, if they work long
 /// enough to be worth more.
-fn small_teams(facts: &Facts<'_, '_>, region: usize) -> Option<SmallTeams> {
+fn small_teams(
+    facts: &Facts<'_, '_>,
+    region: usize,
+    mut members: Vec<Member>,
+) -> Option<SmallTeams> {
     let threads = facts.overheads.threads.max(1);
     // Of more threads than processors, only as many as there are processors run at once.
     let at_once = facts.profile.run.at_once(threads) as usize;
-    let mut members = members(facts, region);
-    crate::order::by_key(&mut members, |it| std::cmp::Reverse(it.0));
-    let &(all, _) = members.first()?;
-    let at = |number: usize| members.get(number).copied().unwrap_or_default();
-    let with = |number: usize| at(number - 1).0 - at(number).0;
-    let unused = threads.saturating_mul(all);
-    let unused = unused.saturating_sub(members.iter().map(|it| it.0).sum());
-    let sizes = 1..at_once;
-    let won_of = |size: usize| with(size) as f64 * (at_once - size) as f64 / at_once as f64;
-    let smallest = sizes.clone().find(|size| with(*size) > 0)?;
-    let (small, instances) = sizes.clone().fold((0, 0), |(ns, instances), size| {
-        let more = at(size - 1).1.saturating_sub(at(size).1);
-        (ns + with(size), instances + more)
-    });
+    crate::order::by_key(&mut members, |member| Reverse(member.ns));
+    let all = members.first()?.ns;
+    let sum: u64 = members.iter().map(|member| member.ns).sum();
+    // For each size of small teams: their elapsed time, and how many there were.
+    let sizes = 1..at_once.min(members.len() + 1);
+    let teams_of = |size: usize| {
+        let next = members.get(size).copied().unwrap_or_default();
+        let this = members[size - 1];
+        (this.ns - next.ns, this.times.saturating_sub(next.times))
+    };
+    let teams: Vec<(usize, (u64, u64))> = sizes.map(|size| (size, teams_of(size))).collect();
+    let &(fewest, (smallest, _)) = teams.iter().find(|(_, (ns, _))| *ns > 0)?;
+    let small: u64 = teams.iter().map(|(_, (ns, _))| ns).sum();
+    let instances: u64 = teams.iter().map(|(_, (_, times))| times).sum();
+    let won = teams
+        .iter()
+        .map(|&(size, (ns, _))| ns as f64 * (at_once - size) as f64 / at_once as f64);
     // An `if` clause may keep short instances serial for a good reason.
     let is_long = small as f64 >= WORTH_A_TEAM * instances.max(1) as f64;
     is_long.then_some(SmallTeams {
         region,
-        unused,
-        likely: sizes.map(won_of).sum(),
+        unused: threads.saturating_mul(all).saturating_sub(sum),
+        likely: won.sum(),
         all,
         small,
-        smallest: with(smallest),
-        threads: smallest as u64,
-        mean: members.iter().map(|it| it.0 as f64).sum::<f64>() / all.max(1) as f64,
+        smallest,
+        threads: fewest as u64,
+        mean: sum as f64 / all.max(1) as f64,
     })
 }
 
-/// For how long each thread was in teams of an outermost region, or in teams within these, in nanoseconds, and
-/// how often. The first member of a team is the thread that forked it, which is in the team around it, too.
-fn members(facts: &Facts<'_, '_>, region: usize) -> Vec<(u64, u64)> {
+/// The members of the teams of each outermost region, and of teams within these. The first member of a team is
+/// the thread that forked it, which is in the team around it, too.
+fn members_by_region(facts: &Facts<'_, '_>) -> BTreeMap<usize, Vec<Member>> {
     let nodes = &facts.tree.nodes;
-    let outermost = |mut here: usize| {
-        while let Some(scope) = nodes[here].scope {
-            here = scope;
+    // The outermost node around each; parents stand before their children.
+    let mut outermost: Vec<usize> = Vec::with_capacity(nodes.len());
+    let mut members: BTreeMap<usize, BTreeMap<usize, Member>> = BTreeMap::new();
+    for (here, node) in nodes.iter().enumerate() {
+        outermost.push(node.scope.map_or(here, |scope| outermost[scope]));
+        if !node.kind.is_parallel() {
+            continue;
         }
-        here
-    };
-    let mut times = std::collections::BTreeMap::<usize, (u64, u64)>::new();
-    let teams = nodes
-        .iter()
-        .enumerate()
-        .filter(|it| it.1.kind.is_parallel());
-    for (_, node) in teams.filter(|(here, _)| nodes[outermost(*here)].region == region) {
+        let of_region = members.entry(nodes[outermost[here]].region).or_default();
         for row in node.members() {
             let number = facts.profile.threads[row.row.thread].path.last();
             if node.scope.is_none() || number != Some(&0) {
-                let (ns, count) = times.entry(row.row.thread).or_default();
-                *ns += row.row.main.ns;
-                *count += row.row.main.count;
+                let member = of_region.entry(row.row.thread).or_default();
+                member.ns += row.row.main.ns;
+                member.times += row.row.main.count;
             }
         }
     }
-    times.into_values().collect()
+    let members = members.into_iter();
+    let members = members.map(|(region, of)| (region, of.into_values().collect()));
+    members.collect()
 }

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use super::elsewhere::Elsewhere;
 use crate::analysis::Report;
 use crate::file_hash::file_hash;
-use crate::model::Region;
+use crate::model::{Region, words_of_source};
 
 /// Size of the largest file that is shown, in bytes.
 const LARGEST: u64 = 2_000_000;
@@ -166,7 +166,7 @@ fn is_other_text(name: &str, text: &str, report: &Report<'_>) -> bool {
         };
         let [first, last] = region.begin.map(|line| line as usize);
         let lines = lines.get(first - 1..last.max(first)).unwrap_or_default();
-        match words(&lines.join(" ")).any(|found| found == word) {
+        match words_of_source(&lines.join(" ")).any(|found| found == word) {
             true => there += 1,
             false => elsewhere += 1,
         }
@@ -174,14 +174,9 @@ fn is_other_text(name: &str, text: &str, report: &Report<'_>) -> bool {
     elsewhere > there
 }
 
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-    words.filter(|word| !word.is_empty()).map(str::to_lowercase)
-}
-
 /// The name of a directive.
 fn first_word(directive: &str) -> Option<String> {
-    words(directive).find(|word| !matches!(word.as_str(), "pragma" | "omp"))
+    words_of_source(directive).find(|word| !matches!(word.as_str(), "pragma" | "omp"))
 }
 
 /// Whether the file was written after the run began.

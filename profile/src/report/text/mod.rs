@@ -70,7 +70,7 @@ fn summary(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result
             report.flat.len()
         );
         prose(&shown, 2, out)?;
-    } else if worth.leaves_out_idle() {
+    } else if worth.leaves_out_unreached() {
         let shown = "Shown below: the regions that ran; romp report --all also lists the others.";
         prose(shown, 2, out)?;
     }
@@ -122,16 +122,16 @@ fn overview(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Resul
             }
             line.end(out)?;
         }
-        let is_idle = |(region, execution): &&(usize, Execution)| {
+        let is_unreached = |(region, execution): &&(usize, Execution)| {
             matches!(execution, Execution::Never) && !worth.shows(*region)
         };
-        let idle = group.regions.iter().filter(is_idle).count();
-        if hidden > idle {
-            writeln!(out, " * and {} more", hidden - idle)?;
+        let unreached = group.regions.iter().filter(is_unreached).count();
+        if hidden > unreached {
+            writeln!(out, " * and {} more", hidden - unreached)?;
         }
-        if idle > 0 {
-            let and = if idle < number { "and " } else { "" };
-            writeln!(out, " * {and}{idle} that did not run")?;
+        if unreached > 0 {
+            let and = if unreached < number { "and " } else { "" };
+            writeln!(out, " * {and}{unreached} that did not run")?;
         }
         writeln!(out)?;
     }

@@ -66,7 +66,7 @@ impl Worth {
     }
 
     /// Whether regions that did not run are left out.
-    pub(super) fn leaves_out_idle(&self) -> bool {
+    pub(super) fn leaves_out_unreached(&self) -> bool {
         !self.leaves_out && self.is_shown.contains(&false)
     }
 
