@@ -107,8 +107,7 @@ fn times(profile: &Profile, tree: &Tree<'_>) -> Vec<Times> {
             times[row.row.thread].busy += occupied(node.kind, row.row);
         }
     }
-    let outermost = tree.nodes.iter().filter(|node| node.scope.is_none());
-    for node in outermost.filter(|node| node.kind.is_parallel()) {
+    for node in tree.nodes.iter().filter(|node| node.is_outermost_team()) {
         for row in node.rows() {
             times[row.row.thread].teams += row.row.seq().ns;
         }

@@ -146,6 +146,8 @@ pub struct Overheads {
     pub coverage: Share,
     /// The rest of the duration.
     pub serial: Share,
+    /// Thread time that the serial part kept busy.
+    pub serial_busy_ns: u64,
     /// Thread time in which threads had no work because the program was serial; percent of the
     /// program's thread time. ompP has no such figure.
     pub idle: Share,
@@ -207,6 +209,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &Walls) -> Over
         thread_time_ns,
         coverage: Share::of(whole.coverage_ns, duration_ns),
         serial: Share::of(duration_ns - whole.coverage_ns, duration_ns),
+        serial_busy_ns: whole.serial_busy_ns,
         idle: Share::of(whole.idle_ns, thread_time_ns),
         small_teams: Share::of(whole.small_teams_ns, thread_time_ns),
         untold: Share::of(whole.untold_ns, thread_time_ns),
@@ -227,6 +230,7 @@ struct Whole {
     threads: u64,
     thread_time_ns: u64,
     coverage_ns: u64,
+    serial_busy_ns: u64,
     idle_ns: u64,
     small_teams_ns: u64,
     untold_ns: u64,
@@ -267,6 +271,7 @@ impl Whole {
             threads,
             thread_time_ns,
             coverage_ns,
+            serial_busy_ns,
             idle_ns,
             small_teams_ns: rest_ns - unseen_ns,
             untold_ns: sums.untold_ns() + unseen_ns,
@@ -382,7 +387,7 @@ impl Sums {
                 }
                 sums.is_outside = true;
                 self.untold[node.region].is_outside = true;
-                if node.scope.is_none() {
+                if node.is_outermost_team() {
                     self.untold_outermost_ns += row.row.main.ns;
                     self.untold[node.region].outermost_ns += row.row.main.ns;
                 }
@@ -390,7 +395,7 @@ impl Sums {
             if !node.inside_itself {
                 sums.wall += wall.inclusive;
             }
-            if node.scope.is_none() {
+            if node.is_outermost_team() {
                 self.outermost_walls += wall.inclusive;
             }
         }

@@ -336,11 +336,7 @@ impl<'r, 'p> Severities<'r, 'p> {
                 }
             }
         }
-        let busy = overheads
-            .serial
-            .ns
-            .saturating_mul(overheads.processes)
-            .max(overheads.outside.total());
+        let busy = overheads.serial_busy_ns;
         let mut own = [0; PARTS.len()];
         own[Part::Serial as usize] = busy.saturating_sub(in_serial_nodes);
         // Several initial threads may have worked at the same time.

@@ -63,6 +63,11 @@ pub(crate) struct TreeNode<'p> {
 }
 
 impl<'p> TreeNode<'p> {
+    /// Whether an initial thread forked teams here, while it had no other team.
+    pub(crate) fn is_outermost_team(&self) -> bool {
+        self.kind.is_parallel() && self.scope.is_none() && self.beside.is_none()
+    }
+
     /// The rows of all threads that were here.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Measures<'_>> {
         let nested = self.nested.iter().copied();
