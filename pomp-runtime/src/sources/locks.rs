@@ -180,9 +180,6 @@ macro_rules! routines {
                 // SAFETY: as the caller promises.
                 unsafe {
                     let known = || descriptor.as_ref()?.known_region();
-                    if is_switched_off(known()) {
-                        return omp::$set_omp(lock);
-                    }
                     if let Some(thread) = $passes_over(known, lock.addr()) {
                         omp::$set_omp(lock);
                         return thread.has_set_passed_lock();
@@ -197,12 +194,11 @@ macro_rules! routines {
             }
             // SAFETY: as the caller promises.
             unsafe {
-                if state::is_off() {
+                let known = || descriptor.as_ref()?.known_region();
+                if state::is_off() || is_switched_off(known()) {
                     return omp::$set_omp(lock);
                 }
-                if let Some(thread) =
-                    $at_once(|| descriptor.as_ref()?.known_region(), lock.addr())
-                {
+                if let Some(thread) = $at_once(known, lock.addr()) {
                     omp::$set_omp(lock);
                     return thread.has_set_passed_lock();
                 }
@@ -221,9 +217,6 @@ macro_rules! routines {
             unsafe extern "C-unwind" fn recorded(descriptor: *const OmpRegDescr, lock: *mut c_void) {
                 // SAFETY: as the caller promises.
                 unsafe {
-                    if is_switched_off(descriptor.as_ref().and_then(OmpRegDescr::known_region)) {
-                        return omp::$unset_omp(lock);
-                    }
                     let set = release(move |_| region_of(descriptor.as_ref()?), lock);
                     omp::$unset_omp(lock);
                     released(set);
@@ -231,7 +224,8 @@ macro_rules! routines {
             }
             // SAFETY: as the caller promises.
             unsafe {
-                match state::is_off() || $is_passed(lock.addr()) {
+                let known = || descriptor.as_ref()?.known_region();
+                match state::is_off() || $is_passed(lock.addr()) || is_switched_off(known()) {
                     true => omp::$unset_omp(lock),
                     false => recorded(descriptor, lock),
                 }
