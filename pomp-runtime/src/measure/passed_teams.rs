@@ -21,9 +21,6 @@ use super::thread::{self, Thread};
 use super::{attention, coarse_clock, pause, state};
 use crate::measure::records::{Node, Team};
 
-/// How many teams must have been passed over before their mean time is used.
-const ENOUGH: u64 = 256;
-
 /// Forks a team whose members are passed over, if nothing else is to be done at the fork. Sources
 /// ask this first.
 #[inline(never)]
@@ -175,9 +172,9 @@ impl Thread {
         teams.last.set(at);
         teams.forked.set(forked);
         teams.timed.add(1);
-        teams.ticks.add(at.wrapping_sub(begin));
-        let passed = fork.teams.passed_ticks(ENOUGH);
-        let longer = passed.map(|passed| teams.timed_ticks().saturating_sub(passed));
+        let ticks = at.wrapping_sub(begin);
+        teams.compare(ticks, fork.teams.passed(), sampling::most_longer());
+        let longer = teams.longer_ticks();
         let left = match sampling::teams_to_pass_over(teams.timed.get(), interval, regions, longer)
         {
             0 | 1 => 0,

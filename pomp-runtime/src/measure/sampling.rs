@@ -45,8 +45,7 @@ const LONG: u64 = 32;
 /// How much longer a team takes if its members record their begin and end, in costs of a pair of
 /// events. Cache lines go from one processor to another meanwhile.
 const TEAM: u64 = 24;
-/// A measured difference counts up to this many times the expected one. A larger one is taken for
-/// chance.
+/// A measured difference counts up to this many times the expected one. A larger one is chance.
 const MOST_LONGER: u64 = 8;
 /// This many instances are timed one after the other before any is passed over. They show how much
 /// the times differ. A few instances that stand for many cannot show that.
@@ -135,6 +134,11 @@ fn consider_teams(fork: &'static Node, ticks: u64) {
     }
 }
 
+/// A team that is timed takes at most so many ticks longer. What it takes beyond that is chance.
+pub(super) fn most_longer() -> u64 {
+    MOST_LONGER * TEAM * cost_of_pair()
+}
+
 /// How many teams of a region are passed over after one whose members recorded their events.
 /// `timed` teams of the region did so. Its teams come at this `interval` in ticks, and so many
 /// `regions` take turns. If their members record, teams take this much `longer` in ticks, if known.
@@ -148,9 +152,7 @@ pub(super) fn teams_to_pass_over(
         return 0;
     }
     let expected = TEAM * cost_of_pair();
-    let longer = longer
-        .unwrap_or(expected)
-        .clamp(expected, MOST_LONGER * expected);
+    let longer = longer.unwrap_or(expected).clamp(expected, most_longer());
     let spent = longer
         .saturating_mul(regions.max(1))
         .saturating_mul(WHOLE as u64);

@@ -15,12 +15,12 @@ use crate::measure::calls::totals::{Recorded, Total, Totals};
 use crate::measure::clock::Scale;
 use crate::measure::open_frames::open_frames;
 use crate::measure::records::Frame;
-use crate::measure::records::Node;
 use crate::measure::records::Region;
 use crate::measure::records::distribution::{Copies, Distribution};
 use crate::measure::records::frame::Role;
 use crate::measure::records::node::{Origin, pseudo_region};
 use crate::measure::records::waits::NodeWaits;
+use crate::measure::records::{Node, PassedTeams};
 use crate::measure::thread::Thread;
 use crate::measure::{active, coarse_times, counters, counting, pause};
 
@@ -530,8 +530,8 @@ impl Snapshot {
             add(EXIT, passed, left - waited);
             self.samples.insert(index, passed);
             // Both were measured in one run, with all that threads wait for.
-            if let Some(teams) = self.nodes[fork].passed_teams.get() {
-                let longer = teams.timed_ticks().saturating_sub(ticks / instances.max(1));
+            let teams = self.nodes[fork].passed_teams.get();
+            if let Some(longer) = teams.and_then(PassedTeams::longer_ticks) {
                 self.costs
                     .insert(index, longer.saturating_mul(timed[EXIT].count));
             }

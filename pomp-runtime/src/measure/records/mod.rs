@@ -130,11 +130,15 @@ pub(crate) struct PassedTeams {
     /// How many teams are still to be passed over, and how many were since the last timed one.
     pub(super) left: AtomicU32,
     pub(super) since: SharedU64,
-    /// How many teams were timed, their ticks from fork to join, and the time of the last such
-    /// join.
+    /// How many teams were timed, and the time of the last such join.
     pub(super) timed: SharedU64,
-    pub(super) ticks: SharedU64,
     pub(super) last: SharedU64,
+    /// The teams that had been passed over at that join.
+    pub(super) passed: Span,
+    /// How many timed teams were compared with those that were passed over just before them, and how many ticks
+    /// longer they took in all. The sum can be negative.
+    pub(super) compared: SharedU64,
+    pub(super) longer: SharedU64,
     /// How many teams whose members may be passed over the thread had forked at that join.
     pub(super) forked: SharedU64,
     /// The latest team that was passed over.

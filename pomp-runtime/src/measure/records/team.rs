@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use super::{ForkingThread, ForkingThreads, Node, Open, PassedTeams, Team, TeamPath};
 use crate::hash::FACTOR;
 use crate::measure::shared::{SharedRef, leak};
+use crate::measure::span::Span;
 
 impl Team {
     pub(in crate::measure) fn set_passed(&self, is_passed: bool) {
@@ -84,9 +85,28 @@ impl Team {
 }
 
 impl PassedTeams {
-    /// The mean ticks of the timed teams; 0 if there is none yet.
-    pub(crate) fn timed_ticks(&self) -> u64 {
-        self.ticks.get() / self.timed.get().max(1)
+    /// A team was timed, which took so many ticks. Compares it with those that were passed over since the last
+    /// timed one. Earlier ones may have had other work. A difference beyond `most` ticks counts as `most`: in one
+    /// of both a thread was interrupted, or had more work.
+    pub(in crate::measure) fn compare(&self, ticks: u64, passed: (u64, u64), most: u64) {
+        let Span { count, ticks: sum } = &self.passed;
+        let number = passed.0.saturating_sub(count.get());
+        if let Some(mean) = passed.1.saturating_sub(sum.get()).checked_div(number) {
+            let most = most.cast_signed();
+            let longer = ticks.wrapping_sub(mean).cast_signed();
+            self.compared.add(1);
+            self.longer.add(longer.clamp(-most, most).cast_unsigned());
+        }
+        count.set(passed.0);
+        sum.set(passed.1);
+    }
+
+    /// How many ticks longer a timed team takes than one that is passed over. None if too few were compared.
+    pub(crate) fn longer_ticks(&self) -> Option<u64> {
+        const ENOUGH: u64 = 64;
+        let number = self.compared.get();
+        let longer = self.longer.get().cast_signed().max(0).cast_unsigned();
+        (number >= ENOUGH).then(|| longer / number)
     }
 }
 

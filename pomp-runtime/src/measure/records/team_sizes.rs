@@ -58,14 +58,12 @@ impl TeamSizes {
         }
     }
 
-    /// The mean ticks of the teams whose members were passed over; none if there were fewer than
-    /// `fewest`.
-    pub(crate) fn passed_ticks(&self, fewest: u64) -> Option<u64> {
-        let (count, ticks) = self.iter().fold((0, 0), |(count, ticks), record| {
+    /// How many teams had members that were passed over, and the ticks of these teams.
+    pub(crate) fn passed(&self) -> (u64, u64) {
+        self.iter().fold((0, 0), |(count, ticks), record| {
             let passed = &record.passed;
             (count + passed.count.get(), ticks + passed.ticks.get())
-        });
-        (count >= fewest.max(1)).then(|| ticks / count)
+        })
     }
 
     fn team_size(&self, size: u32) -> Option<&'static TeamSize> {

@@ -145,6 +145,27 @@ fn small_teams(handed: bool) {
     assert!(profile.run.notes[0].contains("estimates"));
 }
 
+/// What recording takes is found by comparing teams that are near in time. The work of a region may grow while the
+/// program runs, and the first teams are all timed.
+#[test]
+fn more_work_later_or_earlier_costs_nothing() {
+    for works in [[20, 1000], [1000, 20]] {
+        let threads = two_sampled_threads();
+        let region = region("parallelfor", 1);
+        let mut at = 10;
+        for number in 0..2 * MANY {
+            let work = works[usize::from(number >= MANY)];
+            // A team whose members record takes 3 ticks more.
+            let work = |is_told| [work + 3 * u64::from(is_told); 2];
+            at = team_handed_or_found(threads, region, at, work, true, |_| ());
+        }
+        let profile = profile_at(at, &threads, &[region]);
+        let estimate = profile.nodes[0].rows[1].estimate().unwrap();
+        let each = estimate.cost_ns / estimate.timed;
+        assert!((2..=3).contains(&each), "{works:?}: {estimate:?}");
+    }
+}
+
 /// A team that stands for many, in which one member came very late.
 #[test]
 fn lateness_is_no_more_than_what_was_waited() {
