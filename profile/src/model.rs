@@ -5,7 +5,7 @@
 //! call-path tree. Each node of the tree has one row per thread. A worker's rows are under the
 //! call path of the thread that forked its team, so one tree contains all teams.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,20 @@ impl Profile {
     pub(crate) fn has_one_initial_thread_each(&self) -> bool {
         let initial = self.threads.iter().filter(|thread| thread.is_initial());
         initial.count() <= self.ranks.len().max(1)
+    }
+
+    /// For each entry of the list of threads, the first one that is the same thread. A thread has an entry for
+    /// each path by which it became a member of a team.
+    pub(crate) fn same_threads(&self) -> Vec<usize> {
+        let mut first = HashMap::new();
+        let threads = self.threads.iter().enumerate();
+        threads
+            .map(|(index, thread)| {
+                *first
+                    .entry((thread.rank, thread.shortest_path()))
+                    .or_insert(index)
+            })
+            .collect()
     }
 
     /// The region that creates the tasks that this one executes, if it executes tasks.
@@ -464,6 +478,19 @@ impl Thread {
     /// Whether it is an initial thread.
     pub(crate) fn is_initial(&self) -> bool {
         self.path.len() == 1
+    }
+
+    /// Whether it forked the team that it is a member of: so does the first member.
+    pub(crate) fn is_first_member(&self) -> bool {
+        self.path.len() > 1 && self.path.last() == Some(&0)
+    }
+
+    /// The shortest path of the same thread: that in the outermost team of which it is a member and that it did
+    /// not fork.
+    fn shortest_path(&self) -> &[u32] {
+        let zeros = self.path.iter().skip(1).rev();
+        let zeros = zeros.take_while(|number| **number == 0).count();
+        &self.path[..self.path.len() - zeros]
     }
 }
 

@@ -103,6 +103,54 @@ fn teams_with_more_threads_than_processors_are_too_large() {
     assert_eq!(repeated(1_000, 2), Some(CauseKind::SmallRegions));
 }
 
+/// A region that is executed by a team of four, and by each member of another team alone, since regions do not
+/// nest. A thread that is alone in an inner team is none more.
+#[test]
+fn threads_alone_in_inner_teams_are_no_further_threads() {
+    const TIMES: u64 = 1_000_000;
+    let span = |ns: u64| Span {
+        count: TIMES,
+        ns: TIMES * ns,
+    };
+    let members: [&[u32]; 4] = [&[0, 0], &[0, 1], &[0, 2], &[0, 3]];
+    let alone: [&[u32]; 4] = [&[0, 0, 0], &[0, 1, 0], &[0, 2, 0], &[0, 3, 0]];
+    let mut paths: Vec<&[u32]> = vec![&[0]];
+    paths.extend(members.iter().chain(&alone));
+    let mut profile = run(&[Kind::Parallel, Kind::Parallel], &paths);
+    let forks = |thread, each| Row::of(thread).with(Seq, span(each));
+    let of_team = |thread| {
+        let all = Row::of(thread)
+            .with(Main, span(80_000))
+            .with(Enter, span(50_000));
+        all.with(Body, span(20_000)).with(Ibarr, span(10_000))
+    };
+    let mut rows = vec![forks(0, 80_000)];
+    rows.extend((1..5).map(of_team));
+    let around = |thread| row(thread, &[(Main, 20), (Body, 20)]);
+    let mut outer = vec![row(0, &[(Seq, 20)])];
+    outer.extend((1..5).map(around));
+    let lone = (1..5).map(|thread| forks(thread, 10_000));
+    let lone = lone.chain((5..9).map(|thread| {
+        let all = Row::of(thread).with(Main, span(10_000));
+        all.with(Body, span(10_000))
+    }));
+    profile.nodes = vec![
+        node(None, 1, Body, rows),
+        node(None, 0, Body, outer),
+        node(Some(1), 1, Body, lone.collect()),
+    ];
+    profile.run.processors = 2;
+    let first = causes(&profile).remove(0);
+    assert_eq!(first.kind, CauseKind::Oversubscription);
+    assert!(
+        first.what.starts_with("4 threads shared 2 processors"),
+        "{}",
+        first.what
+    );
+    assert!(first.remedy.contains("no more threads than processors"));
+    assert!(!first.remedy.contains("nest"), "{}", first.remedy);
+}
+
 /// The serial part of 60 s, with teams of four threads that work for 40 s.
 #[test]
 fn more_threads_than_processors_shorten_no_serial_part() {

@@ -322,6 +322,8 @@ struct Sums {
     are_estimated: Vec<bool>,
     /// The unknown time of each region.
     untold: Vec<UntoldSums>,
+    /// See [`Profile::same_threads`].
+    same_threads: Vec<usize>,
 }
 
 /// The unknown time of a region.
@@ -366,6 +368,7 @@ impl Sums {
             untold_outermost_ns: 0,
             are_estimated: vec![false; profile.regions.len()],
             untold: vec![UntoldSums::default(); profile.regions.len()],
+            same_threads: profile.same_threads(),
         }
     }
 
@@ -382,7 +385,7 @@ impl Sums {
                 sums.total_ns += total;
                 self.in_teams_ns = self.in_teams_ns.saturating_add(total);
                 if !node.is_untold(row.row) {
-                    sums.members.push(row.row.thread);
+                    sums.members.push(self.same_threads[row.row.thread]);
                     continue;
                 }
                 sums.is_outside = true;

@@ -45,10 +45,10 @@ use super::grain::Grain;
 use super::labels::Label;
 use super::overheads::Overheads;
 use super::tables::Table;
-use super::tree::Tree;
+use super::tree::{Tree, TreeNode};
 use super::wall::Walls;
 use super::{NEGLIGIBLE, Share};
-use crate::columns::Quantity;
+use crate::columns::{Measures, Quantity};
 use crate::model::{Profile, Region, Row, Span, words_of_source};
 use crate::order;
 use crate::overheads::Category;
@@ -162,6 +162,13 @@ impl Facts<'_, '_> {
     /// Whether the run had more threads at once than the process has processors.
     fn is_crowded(&self) -> bool {
         self.profile.run.is_crowded_by(self.overheads.threads)
+    }
+
+    /// Whether a node has teams of several threads within other teams.
+    fn has_inner_teams(&self, node: &TreeNode<'_>) -> bool {
+        let forked = |row: Measures<'_>| self.profile.threads[row.row.thread].is_first_member();
+        let is_inner = node.kind.is_parallel() && node.scope.is_some();
+        is_inner && node.members().any(|row| !forked(row))
     }
 
     fn table(&self, region: usize) -> Option<&Table> {

@@ -79,8 +79,9 @@ pub(super) fn fewer_threads(facts: &Facts<'_, '_>) -> String {
     let settings = &facts.profile.run.settings;
     let asked = settings.get("OMP_NUM_THREADS");
     let number: Option<u64> = asked.and_then(|list| list.split(',').next()?.trim().parse().ok());
+    let mut nodes = facts.tree.nodes.iter();
     let fewer = match number {
-        _ if facts.efficiency.levels.len() > 1 => not_nested(facts),
+        _ if nodes.any(|node| facts.has_inner_teams(node)) => not_nested(facts),
         Some(number) if number < facts.overheads.threads => format!(
             "Use no more threads than processors: OMP_NUM_THREADS is {number}, but the program \
              asks for more with num_threads or omp_set_num_threads."

@@ -3,6 +3,7 @@
 use crate::analysis::remedy::{EXPLAINS, work_column};
 use crate::analysis::tables::Table;
 use crate::columns::Quantity;
+use crate::model::Thread;
 
 /// One thread stands out if it has more work than the next one by more than this part of the
 /// next one's work.
@@ -81,9 +82,27 @@ pub(super) fn unexplained(table: &Table) -> (Vec<(usize, u64, u64)>, f64) {
     (rows, part)
 }
 
+/// Leaves out threads that had their teams for themselves, if others had company: an inner team has one thread
+/// where regions do not nest. Such a thread waits for no other one.
+fn without_lone(rows: &mut Vec<(usize, u64, u64)>, threads: &[Thread]) {
+    let team = |thread: usize| {
+        let Thread { rank, path } = &threads[thread];
+        (*rank, path.split_last().map(|(_, forker)| forker))
+    };
+    let teams: Vec<_> = rows.iter().map(|row| team(row.0)).collect();
+    let has_company = |row: &(usize, u64, u64)| {
+        let its = teams.iter().filter(|other| **other == team(row.0));
+        its.count() > 1
+    };
+    if rows.iter().any(has_company) {
+        rows.retain(has_company);
+    }
+}
+
 /// Returns none if there is nothing to compare.
-pub(super) fn of(table: &Table) -> Option<Spread> {
-    let rows = work_and_wait(table)?;
+pub(super) fn of(table: &Table, threads: &[Thread]) -> Option<Spread> {
+    let mut rows = work_and_wait(table)?;
+    without_lone(&mut rows, threads);
     let work = |(thread, work, _): &(usize, u64, u64)| (*thread, *work);
     let most = rows.iter().map(work).max_by_key(|it| it.1)?;
     let least = rows.iter().map(work).min_by_key(|it| it.1)?;
@@ -126,6 +145,25 @@ fn shape(works: &[u64], most: u64) -> Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_alone_in_their_teams_are_left_out() {
+        let left = |paths: &[&[u32]]| {
+            let thread = |path: &&[u32]| Thread {
+                path: path.to_vec(),
+                ..Thread::default()
+            };
+            let threads: Vec<Thread> = paths.iter().map(thread).collect();
+            let mut rows = (0..threads.len()).map(|it| (it, 1, 1)).collect();
+            without_lone(&mut rows, &threads);
+            rows.into_iter().map(|row| row.0).collect::<Vec<_>>()
+        };
+        // A region that is executed by a team, and within teams by each member alone.
+        assert_eq!(left(&[&[0, 0], &[0, 1], &[0, 0, 0], &[0, 1, 0]]), [0, 1]);
+        assert_eq!(left(&[&[0, 0, 0], &[0, 1, 0]]), [0, 1]);
+        let inner: [&[u32]; 4] = [&[0, 0, 0], &[0, 0, 1], &[0, 1, 0], &[0, 1, 1]];
+        assert_eq!(left(&inner), [0, 1, 2, 3]);
+    }
 
     #[test]
     fn shapes_are_told_apart() {

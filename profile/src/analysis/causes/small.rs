@@ -76,7 +76,7 @@ struct Region {
     wall: f64,
     /// Time that threads worked in all instances, in nanoseconds.
     useful: f64,
-    /// Whether all its teams are forked inside other teams.
+    /// Whether all its teams are forked inside other teams, and have several threads.
     is_nested: bool,
 }
 
@@ -166,7 +166,7 @@ fn candidates(facts: &Facts<'_, '_>) -> Vec<Region> {
     for node in &facts.tree.nodes {
         if node.kind.is_parallel() && !node.inside_itself {
             instances[node.region] += node.rows().map(|row| row.row.seq().count).sum::<u64>();
-            is_nested[node.region] &= node.scope.is_some();
+            is_nested[node.region] &= facts.has_inner_teams(node);
         }
         // The work of such a region is done by the teams in it.
         if let Some(scope) = node.scope.filter(|_| node.kind.is_parallel()) {

@@ -159,8 +159,8 @@ fn members_by_region(facts: &Facts<'_, '_>) -> BTreeMap<usize, Vec<Member>> {
         }
         let of_region = members.entry(nodes[outermost[here]].region).or_default();
         for row in node.members() {
-            let number = facts.profile.threads[row.row.thread].path.last();
-            if node.scope.is_none() || number != Some(&0) {
+            let thread = &facts.profile.threads[row.row.thread];
+            if node.scope.is_none() || !thread.is_first_member() {
                 let member = of_region.entry(row.row.thread).or_default();
                 member.ns += row.row.main.ns;
                 member.times += row.row.main.count;
