@@ -50,6 +50,34 @@ fn uneven_work_wins_its_mean_wait() {
     assert_eq!(found(&twin), []);
 }
 
+/// Work that differs by a tenth may be equal, on processors that are not. That is said where nothing else is to
+/// be won.
+#[test]
+fn almost_even_work_is_mentioned_if_it_is_all_there_is() {
+    let with = |wait: u64| {
+        let mut profile = team(
+            &[Kind::Loop],
+            vec![loop_of(1, [[80, 0], [80 - wait, wait]])],
+        );
+        profile.run.duration_ns = 80 * SECOND;
+        let report = Report::new(&profile);
+        assert_eq!(report.causes.list.len(), 0);
+        let doubtful = report.causes.doubtful.as_ref();
+        let doubtful = doubtful.map(|cause| (cause.kind, cause.likely.ns / SECOND));
+        (doubtful, report.summary.headline)
+    };
+    let (doubtful, headline) = with(8);
+    assert_eq!(doubtful, Some((CauseKind::Imbalance, 4)));
+    assert!(
+        headline.starts_with("Perhaps 4.00 s of 80.0 s (5.0 %) to win"),
+        "{headline}"
+    );
+    assert!(headline.contains("may cost as much"), "{headline}");
+    let (doubtful, headline) = with(4);
+    assert_eq!(doubtful, None);
+    assert!(headline.starts_with("Overhead is negligible"), "{headline}");
+}
+
 #[test]
 fn a_wait_is_blamed_on_what_stands_beside_it() {
     let with = |kind: Kind, executed: u64| {

@@ -74,7 +74,7 @@ impl Facts<'_> {
         lines.extend(self.further());
         lines.extend(self.causes.notes.iter().cloned());
         if causes.is_empty() {
-            lines.extend(self.what_to_do().map(str::to_owned));
+            lines.extend(self.what_to_do());
         }
         lines.extend(self.measuring());
         let dilated = self.dilated().map(|words| format!(" {words}."));
@@ -162,6 +162,9 @@ impl Facts<'_> {
         if let Some(note) = self.causes.notes.first() {
             return note.clone();
         }
+        if let Some(cause) = &self.causes.doubtful {
+            return self.perhaps(cause);
+        }
         let overheads = self.overheads;
         let lost = overheads.whole_sum.overhead;
         let is_negligible = self.is_negligible();
@@ -195,12 +198,28 @@ impl Facts<'_> {
     }
 
     /// What to do if there is no cause. Notes and crowded processors say it themselves.
-    fn what_to_do(&self) -> Option<&'static str> {
+    fn what_to_do(&self) -> Option<String> {
+        if let Some(cause) = &self.causes.doubtful {
+            return Some(format!("{} {}", self.perhaps(cause), cause.remedy));
+        }
         let says_nothing = self.causes.notes.is_empty() && self.crowd().is_none();
         let is_known = says_nothing && !self.is_negligible();
-        self.what_to_ask_next().or_else(|| {
-            is_known.then_some("No one change would win much: threads lost little in each place.")
-        })
+        let known = "No one change would win much: threads lost little in each place.";
+        let next = self.what_to_ask_next();
+        next.or(is_known.then_some(known)).map(str::to_owned)
+    }
+
+    /// A doubtful cause in sentences.
+    fn perhaps(&self, cause: &Cause) -> String {
+        format!(
+            "Perhaps {} of {} ({}) to win, {}: {}. The machine or chance may cost as much: see whether it is \
+             so in further runs.",
+            likely_time(cause),
+            time(self.overheads.duration_ns),
+            percent(cause.likely.percent),
+            cause.place.words,
+            cause.what
+        )
     }
 
     /// Whether what threads lost is little, and can be told from work.

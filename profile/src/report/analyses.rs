@@ -32,6 +32,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         "summary": report.summary.lines,
         "causes": list(&report.causes.list, cause),
         "notes": report.causes.notes,
+        "doubtful": report.causes.doubtful.as_ref().map(cause),
         "regions": regions(report),
         "threads": report.threads,
         "coverage": share(overheads.coverage),

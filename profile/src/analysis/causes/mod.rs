@@ -135,6 +135,8 @@ pub struct Causes {
     pub list: Vec<Cause>,
     /// Places where time cannot be told from work, or is not to be won, in sentences.
     pub notes: Vec<String>,
+    /// If the list is empty: a cause that the machine or chance may explain as well.
+    pub doubtful: Option<Cause>,
     /// The elapsed time that all causes together can win; percent of the run. It is less than
     /// the run where threads shared processors.
     pub(crate) most: Share,
@@ -453,8 +455,9 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
     let most = machine::most_to_win(facts, &causes.list);
     causes.most = facts.elapsed(most.all as f64);
     no_more_than(most, facts, &mut causes.list);
-    spread(facts, &mut causes.list);
+    let doubtful = spread(facts, &mut causes.list);
     causes.notes = handing_out::notes(facts, &causes.list);
+    causes.doubtful = doubtful.filter(|_| causes.list.is_empty());
     causes.notes.extend(contention::notes(facts, &causes.list));
     causes
 }
@@ -473,17 +476,23 @@ fn sort(list: &mut [Cause]) {
     });
 }
 
+/// A doubtful cause that would win this part of the run is mentioned if there is no other one, in percent.
+const WORTH_A_LOOK: f64 = 2.0 * NEGLIGIBLE;
+
 /// Drops causes that do not matter alone. If they matter together, adds one cause for all of
-/// them.
-fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
+/// them. Returns the largest doubtful one that was dropped, if it is worth a look.
+fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) -> Option<Cause> {
     let (mattering, minor): (Vec<Cause>, Vec<Cause>) = std::mem::take(list)
         .into_iter()
         .partition(Cause::is_worth_a_line);
     *list = mattering;
-    let minor: Vec<Cause> = minor
+    let (minor, doubtful): (Vec<Cause>, Vec<Cause>) = minor
         .into_iter()
-        .filter(|it| it.doubt == Doubt::None)
-        .collect();
+        .partition(|cause| cause.doubt == Doubt::None);
+    let doubtful = doubtful
+        .into_iter()
+        .max_by_key(|cause| cause.likely.ns)
+        .filter(|cause| cause.likely.percent >= WORTH_A_LOOK);
     let mut amount = Amount::default();
     for cause in &minor {
         amount += cause.amount();
@@ -505,7 +514,7 @@ fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
     };
     let cause = facts.cause_of(Kind::Spread, place, amount);
     if cause.likely.percent < SPREAD || cause.place.regions.len() < 2 {
-        return;
+        return doubtful;
     }
     let number = cause.place.regions.len() as u64;
     let largest = super::words::percent(largest);
@@ -514,6 +523,7 @@ fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) {
         "There is no one place to change.",
     ));
     sort(list);
+    doubtful
 }
 
 /// Limits the wins: time that one cause wins cannot be won again by the next. The wins of a
