@@ -229,8 +229,8 @@ fn of_updates(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     let threads = facts.overheads.threads.max(1);
     (share >= MUCH).then(|| {
         format!(
-            "The {} took {} of the thread time, in {} of about {}. Threads seldom waited for \
-                 each other there. If each thread can have a copy of what it updates, as with a \
+            "The {} took {} of the thread time, in {} of about {}. Those that were timed seldom \
+                 waited for another thread; others may have. If each thread can have a copy of what it updates, as with a \
                  reduction over an array, up to {} can be won.",
             facts.labels[region].in_words(),
             percent(share),
