@@ -232,21 +232,24 @@ fn a_thread_outside_of_all_teams_waits_for_no_lock() {
 /// that. It is if it is not worth a team at all.
 #[test]
 fn teams_that_wait_for_a_processor_make_no_region_small() {
-    let kinds = |ready: u64, work: u64| {
+    let kinds_of_many = |instances: u64, ready: u64, work: u64| {
         let mut profile = run(&[Kind::ParallelLoop], THREADS);
         let member = |thread| {
-            let span = |seconds| span_of(1_000_000, seconds);
+            let span = |seconds| span_of(instances, seconds);
             Row::of(thread)
                 .with(Main, span(80))
                 .with(Enter, span(80 - work))
                 .with(Body, span(work))
         };
-        let forks = times(0, Seq, 1_000_000, 80);
+        let forks = times(0, Seq, instances, 80);
         profile.nodes = vec![node(None, 0, Body, vec![forks, member(1), member(2)])];
         kinds_of(&busy(profile, ready, 2))
     };
+    let kinds = |ready, work| kinds_of_many(1_000_000, ready, work);
     // A team costs 60 us, of 80 of the region, and 20 us are worth it. 4 us would not be.
     assert_eq!(kinds(0, 20), [CauseKind::SmallRegions]);
     assert_eq!(kinds(60, 20), [CauseKind::NoProcessor]);
     assert!(kinds(60, 4).contains(&CauseKind::SmallRegions));
+    // No team costs 790 us because of what it does.
+    assert_eq!(kinds_of_many(100_000, 160, 1), [CauseKind::NoProcessor]);
 }

@@ -8,6 +8,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::sample::{PARTS, Sample, half_interval};
 use super::sampling::cost_of_pair;
+use super::work_between::is_changed_by_timing;
 use crate::measure::cost::{ticks_of_empty_instance, ticks_of_updates};
 use crate::measure::records::Node;
 use crate::measure::records::node::pseudo_region;
@@ -83,11 +84,25 @@ impl Sample {
         ((self.half_interval() + timing_of(None).1) * passed as f64) as u64
     }
 
+    /// The cost of timing that is left out of a part of an instance of a node, in ticks, and its possible error.
+    /// Events take longer in a program than in a loop of events, where other data is in the caches. The
+    /// time of some constructs follows from the work between them, and needs no such correction.
+    fn timing_of(&self, node: &Node) -> (f64, f64) {
+        let kind = node.region().map(|region| region.kind);
+        let (ticks, error) = timing_of(kind);
+        if ticks == 0.0 || is_changed_by_timing(node) {
+            return (ticks, error);
+        }
+        let longer = 2 * u128::from(self.longer_event.get());
+        let longer = within_measured_time(longer) as f64;
+        (ticks + longer, error + longer * TIMING_ERROR)
+    }
+
     /// The estimated ticks of an instance of a node that is passed over, and of its parts.
     fn mean_of_passed(&self, node: &Node) -> [f64; PARTS] {
         let weights = self.weights.get().max(1.0);
         let kind = node.region().map(|region| region.kind);
-        let (timing, _) = timing_of(kind);
+        let (timing, _) = self.timing_of(node);
         let main = PseudoRegion::Main as usize;
         let mut mean = [0.0; PARTS];
         for part in node.parts().iter().map(|part| *part as usize) {
@@ -154,7 +169,8 @@ impl Sample {
     pub(super) fn add_interval(&self, node: &Node, passed: u64, interval: u64) {
         const MUCH_LONGER: f64 = 2.0;
         let mean = self.mean_of_passed(node)[PseudoRegion::Main as usize];
-        let most = MUCH_LONGER * mean * passed as f64;
+        let (_, error) = self.timing_of(node);
+        let most = MUCH_LONGER * (mean + error) * passed as f64;
         let interval = interval as f64 * self.sequence.threads_per_processor();
         self.between.add(interval.min(most) as u64);
     }
@@ -164,7 +180,7 @@ impl Sample {
         if self.weights.get() < 1.0 {
             return Passed::default();
         }
-        let (_, timing_error) = timing_of(node.region().map(|region| region.kind));
+        let (_, timing_error) = self.timing_of(node);
         let timed_parts = match node.parts().len() {
             1 => 1,
             several => several - 1,

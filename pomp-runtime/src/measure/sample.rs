@@ -243,6 +243,8 @@ pub(crate) struct Sample {
     waited: SharedU64,
     /// Ticks of long parts of members that were passed over.
     long: SharedU64,
+    /// How many ticks longer an event took on the thread than in a loop of events, when one was last timed.
+    pub(super) longer_event: SharedU64,
 }
 
 pub(super) const PARTS: usize = PseudoRegion::ALL.len();

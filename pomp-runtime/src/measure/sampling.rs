@@ -256,6 +256,7 @@ impl Thread {
         node.span(PseudoRegion::Main).add(ticks);
         node.instances.add(ticks);
         let Some(sample) = node.sample() else { return };
+        sample.longer_event.set(self.extra_ticks_of_event());
         sample.add(ticks);
         let before = sample.last.get();
         sample.last.set(at);

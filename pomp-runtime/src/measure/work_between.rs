@@ -165,7 +165,7 @@ fn begins_timed(thread: &'static Thread, region: &'static Region) -> bool {
 }
 
 /// Whether its instances take another time if they are timed.
-fn is_changed_by_timing(node: &Node) -> bool {
+pub(super) fn is_changed_by_timing(node: &Node) -> bool {
     let kind = node.region().map(|region| region.kind);
     matches!(
         kind,

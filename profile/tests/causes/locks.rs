@@ -133,3 +133,28 @@ fn a_hot_section_that_is_no_cause_is_named_in_a_note() {
     // Nobody else wants it.
     assert_eq!(notes(3_200_000_000, &[1]), Vec::<String>::new());
 }
+
+/// What a hot critical section or turn costs cannot be told from the work around it, so a note says that it may cost
+/// much. One of two directives in a loop is enough.
+#[test]
+fn what_threads_come_to_all_the_time_is_mentioned() {
+    let notes = |kind: Kind, entries: u64| {
+        let hot = |region| {
+            let rows = [1, 2].map(|thread| times(thread, Main, entries, 1));
+            node(Some(1), region, Body, rows.to_vec())
+        };
+        let around = loop_of(1, [[80, 0], [80, 0]]);
+        let profile = team(&[Kind::Loop, kind, kind], vec![around, hot(2), hot(3)]);
+        Report::new(&profile).causes.notes
+    };
+    let of = |kind, entries| notes(kind, entries).len();
+    assert_eq!(of(Kind::Critical, 1_000_000_000), 2);
+    assert_eq!(of(Kind::Ordered, 1_000_000_000), 1);
+    assert_eq!(of(Kind::Ordered, 500_000_000), 0);
+    let note = notes(Kind::Ordered, 1_000_000_000).remove(0);
+    assert!(
+        note.contains("2000000000 times, by each thread every 80 ns"),
+        "{note}"
+    );
+    assert!(note.ends_with("See what larger iterations win."), "{note}");
+}

@@ -185,26 +185,38 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     regions.filter_map(note).collect()
 }
 
-/// A note on a critical section or lock that several threads enter so often that it may cost most of the
-/// time, also where no entry has to wait. A processor works ahead while it waits for a cache line, but not where
-/// the clock is read. So what this costs cannot be measured where there is work of a similar length.
+/// A note on a critical section, a lock, or a turn of an ordered loop that several threads come to so often that
+/// it may cost most of the time, also where no entry has to wait. A processor works ahead while it waits for a
+/// cache line, but not where the clock is read. So what this costs cannot be measured where there is work of a
+/// similar length.
 fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
-    let kind = facts.profile.regions[region].kind;
-    if !matches!(kind, RegionKind::Critical | RegionKind::Lock) {
+    let regions = &facts.profile.regions;
+    let kind = regions[region].kind;
+    let construct = facts.construct_around(region)?;
+    let remedy = match kind {
+        RegionKind::Critical | RegionKind::Lock => {
+            "If each thread can have a copy of what it protects, see what that wins."
+        }
+        RegionKind::Ordered => "See what larger iterations win.",
+        _ => return None,
+    };
+    // One note is enough for all waits of a loop and all turns that they wait for.
+    let mut before = (0..region).filter(|&other| regions[other].kind == RegionKind::Ordered);
+    let is_known = |other| facts.construct_around(other) == Some(construct);
+    if kind == RegionKind::Ordered && before.any(is_known) {
         return None;
     }
     if facts.table(region)?.rows().count() < 2 {
         return None;
     }
     let entries = facts.sum_of(region, Quantity::ExecCount);
-    let around = facts.sum_of(facts.construct_around(region)?, Quantity::ExecTime);
+    let around = facts.sum_of(construct, Quantity::ExecTime);
     let each_ns = around / entries.max(1);
     let is_much = around as f64 >= MUCH_AROUND * facts.overheads.thread_time_ns as f64;
     (is_much && each_ns <= HANDED_OVER_NS).then(|| {
         format!(
             "The {} was entered {}, by each thread every {}. To pass it from one processor to another takes \
-             about as long, and cannot be told from the work there. If each thread can have a copy of \
-             what it protects, see what that wins.",
+             about as long, and cannot be told from the work there. {remedy}",
             facts.labels[region].in_words(),
             count(entries, "time"),
             time(each_ns)

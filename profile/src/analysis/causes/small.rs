@@ -281,11 +281,14 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
 }
 
 /// Whether the cause is small regions that are worth a team, but whose teams cost more than those that have their
-/// processors. Then threads may have waited for a processor.
+/// processors; or whose teams cost more than any that have them. Then threads may have waited for a processor.
 pub(super) fn may_lack_processors(facts: &Facts<'_, '_>, cause: &Cause) -> bool {
-    let most = most_of_barrier(facts, false);
     let [work, costs] = ["work_each_ns", "team_costs_ns"].map(|name| cause.number(name) as f64);
-    cause.kind == Kind::SmallRegions && work >= WORTH_A_TEAM && costs > most
+    let most = match work >= WORTH_A_TEAM {
+        true => most_of_barrier(facts, false),
+        false => WAKING_BARRIER,
+    };
+    cause.kind == Kind::SmallRegions && costs > most
 }
 
 /// What to do about regions with so much work at a time, whose teams cost so much, and which are worth
