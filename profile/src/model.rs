@@ -5,7 +5,7 @@
 //! call-path tree. Each node of the tree has one row per thread. A worker's rows are under the
 //! call path of the thread that forked its team, so one tree contains all teams.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +71,7 @@ impl Profile {
     /// For each entry of the list of threads, the first one that is the same thread. A thread has an entry for
     /// each path by which it became a member of a team.
     pub(crate) fn same_threads(&self) -> Vec<usize> {
-        let mut first = HashMap::new();
+        let mut first = BTreeMap::new();
         let threads = self.threads.iter().enumerate();
         threads
             .map(|(index, thread)| {

@@ -27,7 +27,7 @@ pub(crate) fn leave_out_timing() {
 
 /// The cost of timing that is left out of a part of an instance of some kind, in ticks, and its
 /// possible error.
-fn timing_of(kind: Option<RegionKind>) -> (f64, f64) {
+fn timing_of_kind(kind: Option<RegionKind>) -> (f64, f64) {
     let ticks = match (LEAVES_OUT_TIMING.load(Ordering::Relaxed), kind) {
         (false, _) => 0,
         // Only their clock is read in order, so only for them timing always adds the same.
@@ -75,13 +75,13 @@ impl Sample {
     /// The estimated ticks that `passed` instances spent in one of their parts.
     pub(crate) fn part_of_passed(&self, part: PseudoRegion, passed: u64) -> u64 {
         let weights = self.weights.get().max(1.0);
-        let mean = self.weighted[part as usize].get() / weights - timing_of(None).0;
+        let mean = self.weighted[part as usize].get() / weights - timing_of_kind(None).0;
         (mean.max(0.0) * passed as f64) as u64
     }
 
     /// The error of `part_of_passed` for `passed` instances, in ticks.
     pub(crate) fn error_of_passed(&self, passed: u64) -> u64 {
-        ((self.half_interval() + timing_of(None).1) * passed as f64) as u64
+        ((self.half_interval() + timing_of_kind(None).1) * passed as f64) as u64
     }
 
     /// The cost of timing that is left out of a part of an instance of a node, in ticks, and its possible error.
@@ -89,7 +89,7 @@ impl Sample {
     /// time of some constructs follows from the work between them, and needs no such correction.
     fn timing_of(&self, node: &Node) -> (f64, f64) {
         let kind = node.region().map(|region| region.kind);
-        let (ticks, error) = timing_of(kind);
+        let (ticks, error) = timing_of_kind(kind);
         if ticks == 0.0 || is_changed_by_timing(node) {
             return (ticks, error);
         }

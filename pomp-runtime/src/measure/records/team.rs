@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use super::{ForkingThread, ForkingThreads, Node, Open, PassedTeams, Team, TeamPath};
 use crate::hash::FACTOR;
 use crate::measure::shared::{SharedRef, leak};
-use crate::measure::span::Span;
 
 impl Team {
     pub(in crate::measure) fn set_passed(&self, is_passed: bool) {
@@ -86,19 +85,22 @@ impl Team {
 
 impl PassedTeams {
     /// A team was timed, which took so many ticks. Compares it with those that were passed over since the last
-    /// timed one. Earlier ones may have had other work. A difference beyond `most` ticks counts as `most`: in one
-    /// of both a thread was interrupted, or had more work.
+    /// timed one: earlier ones may have had other work. `passed`: how many teams were passed over until now, and
+    /// their ticks. A difference counts as `most` ticks at most, either way: in one of both a thread was
+    /// interrupted, or had more work.
     pub(in crate::measure) fn compare(&self, ticks: u64, passed: (u64, u64), most: u64) {
-        let Span { count, ticks: sum } = &self.passed;
-        let number = passed.0.saturating_sub(count.get());
-        if let Some(mean) = passed.1.saturating_sub(sum.get()).checked_div(number) {
+        let (number, sum) = passed;
+        let before = &self.passed;
+        let since = number.saturating_sub(before.count.get());
+        let ticks_since = sum.saturating_sub(before.ticks.get());
+        if let Some(mean) = ticks_since.checked_div(since) {
             let most = most.cast_signed();
             let longer = ticks.wrapping_sub(mean).cast_signed();
             self.compared.add(1);
             self.longer.add(longer.clamp(-most, most).cast_unsigned());
         }
-        count.set(passed.0);
-        sum.set(passed.1);
+        before.count.set(number);
+        before.ticks.set(sum);
     }
 
     /// How many ticks longer a timed team takes than one that is passed over. None if too few were compared.

@@ -192,7 +192,6 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
 fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     let regions = &facts.profile.regions;
     let kind = regions[region].kind;
-    let construct = facts.construct_around(region)?;
     let remedy = match kind {
         RegionKind::Critical | RegionKind::Lock => {
             "If each thread can have a copy of what it protects, see what that wins."
@@ -200,7 +199,8 @@ fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
         RegionKind::Ordered => "See what larger iterations win.",
         _ => return None,
     };
-    // One note is enough for all waits of a loop and all turns that they wait for.
+    let construct = facts.construct_around(region)?;
+    // One note is enough for a loop's waits and the turns that they wait for.
     let mut before = (0..region).filter(|&other| regions[other].kind == RegionKind::Ordered);
     let is_known = |other| facts.construct_around(other) == Some(construct);
     if kind == RegionKind::Ordered && before.any(is_known) {
@@ -242,8 +242,8 @@ fn of_updates(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     (share >= MUCH).then(|| {
         format!(
             "The {} took {} of the thread time, in {} of about {}. Those that were timed seldom \
-                 waited for another thread; others may have. If each thread can have a copy of what it updates, as with a \
-                 reduction over an array, up to {} can be won.",
+                 waited for another thread; others may have. If each thread can have a copy of what it \
+                 updates, as with a reduction over an array, up to {} can be won.",
             facts.labels[region].in_words(),
             percent(share),
             count(updates, "update"),

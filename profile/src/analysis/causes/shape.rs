@@ -1,5 +1,7 @@
 //! How the work of a construct is spread over its threads.
 
+use std::collections::BTreeMap;
+
 use crate::analysis::remedy::{EXPLAINS, work_column};
 use crate::analysis::tables::Table;
 use crate::columns::Quantity;
@@ -89,13 +91,13 @@ fn without_lone(rows: &mut Vec<(usize, u64, u64)>, threads: &[Thread]) {
         let Thread { rank, path } = &threads[thread];
         (*rank, path.split_last().map(|(_, forker)| forker))
     };
-    let teams: Vec<_> = rows.iter().map(|row| team(row.0)).collect();
-    let has_company = |row: &(usize, u64, u64)| {
-        let its = teams.iter().filter(|other| **other == team(row.0));
-        its.count() > 1
-    };
-    if rows.iter().any(has_company) {
-        rows.retain(has_company);
+    let mut members: BTreeMap<_, usize> = BTreeMap::new();
+    for row in &*rows {
+        *members.entry(team(row.0)).or_default() += 1;
+    }
+    // Mostly all threads are in one team, or each has its own.
+    if members.len() > 1 && members.values().any(|number| *number > 1) {
+        rows.retain(|row| members[&team(row.0)] > 1);
     }
 }
 

@@ -100,8 +100,8 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     let place = facts.at(entry.cost.place, entry.region);
     let cause = facts.cause(kind, place, taken);
     let is_loop = matches!(region.kind, RegionKind::Loop | RegionKind::ParallelLoop);
-    let spread = facts.table(entry.region);
-    let spread = spread.and_then(|table| shape::of(table, &facts.profile.threads));
+    let table = facts.table(entry.region);
+    let spread = table.and_then(|table| shape::of(table, &facts.profile.threads));
     let of_loop = loop_facts(region, facts.table(entry.region));
     if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
         let schedule = Schedule::of(of_loop.schedule.unwrap_or_default());
