@@ -1,6 +1,7 @@
 //! What Romp can measure of constructs in a program that was not built with Romp, by the kind
 //! of its OpenMP runtime. Reports, documentation and tests use this table.
 
+use crate::model::{Profile, Region, Span};
 use crate::region_kind::RegionKind as K;
 
 /// How a runtime is measured.
@@ -371,4 +372,29 @@ pub fn counted(kind: K, interface: Interface) -> Counted {
     let mut rows = ROWS.iter().filter(|row| row.kinds.contains(&kind));
     rows.next()
         .map_or(Counted::Same, |row| row.view(interface).counted)
+}
+
+/// Of each region, whether it is a loop of which mostly just the barrier at its end was seen. The begin of a loop
+/// with a static schedule may be seen once for all its executions, or never. Its work counts for the construct
+/// around it.
+#[must_use]
+pub(crate) fn loops_without_work(profile: &Profile) -> Vec<bool> {
+    let mut sums = vec![[Span::default(); 3]; profile.regions.len()];
+    for node in &profile.nodes {
+        let Some(sums) = sums.get_mut(node.region) else {
+            continue;
+        };
+        for row in &node.rows {
+            for (sum, span) in sums.iter_mut().zip([row.main, row.body, row.ibarr]) {
+                *sum += span;
+            }
+        }
+    }
+    let regions = profile.regions.iter().zip(sums);
+    let is_without = |(region, [whole, body, wait]): (&Region, [Span; 3])| {
+        let is_seen_once = body.count * 2 <= whole.count;
+        let is_barrier = whole.ns.saturating_sub(wait.ns) <= body.ns;
+        region.kind == K::Loop && is_seen_once && is_barrier
+    };
+    regions.map(is_without).collect()
 }

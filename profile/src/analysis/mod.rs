@@ -51,6 +51,7 @@ pub use waits::{Contended, Latecomer, Lateness, Pattern, Spread};
 
 use self::decomposition::Decompositions;
 use crate::model::{Profile, Region};
+use crate::outside;
 use crate::printable::printable;
 pub use crate::region_kind::Barrier;
 use crate::region_kind::{KINDS, KindRow, RegionKind};
@@ -101,6 +102,8 @@ pub struct Report<'p> {
     pub formulas: Formulas,
     /// Where the time went, in words.
     pub summary: Summary,
+    /// See [`outside::loops_without_work`].
+    loops_without_work: Vec<bool>,
     /// From this severity on, in percent, a property is worth reading.
     pub least_severity: f64,
     /// The selection that is shown, in words; none if everything is shown.
@@ -163,6 +166,7 @@ impl<'p> Report<'p> {
         let dilation = dilation::analyse(profile, &tree, thread_time_ns);
         let efficiency = efficiency::analyse(profile, &tree, &overheads);
         let instances = profile.timed_instances();
+        let loops_without_work = outside::loops_without_work(profile);
         let causes = causes::analyse(&causes::Facts {
             profile,
             instances: &instances,
@@ -175,7 +179,7 @@ impl<'p> Report<'p> {
             efficiency: &efficiency,
             grains: &grains,
             dilation: dilation.as_ref(),
-            unknown_work: std::cell::OnceCell::new(),
+            loops_without_work: &loops_without_work,
         });
         let summary = summary::Facts {
             profile,
@@ -214,6 +218,7 @@ impl<'p> Report<'p> {
             flat,
             overheads,
             summary,
+            loops_without_work,
             least_severity: NEGLIGIBLE,
             shown: None,
         }
@@ -223,6 +228,11 @@ impl<'p> Report<'p> {
     /// reason.
     #[must_use]
     pub fn not_measured(&self, region: usize) -> Option<String> {
+        if self.loops_without_work.get(region) == Some(&true) {
+            let seen =
+                "only the barrier at its end was seen, so its work counts for what is around it";
+            return Some(seen.to_owned());
+        }
         let why = self.profile.regions.get(region)?.unsplit.as_deref()?;
         let of = |regions: &[ParallelRegion]| {
             let mut regions = regions.iter();

@@ -14,7 +14,8 @@ fn of_a_loop_that_is_seen_by_its_barrier_no_work_is_told() {
         row.with(Body, Span { count: 1, ns: 5 }).with(Ibarr, waited)
     });
     let loops = node(Some(0), 1, Body, rows.to_vec());
-    let cause = causes(&team(&[Kind::Loop], vec![loops])).remove(0);
+    let profile = team(&[Kind::Loop], vec![loops]);
+    let cause = causes(&profile).remove(0);
     assert_eq!(cause.kind, CauseKind::Imbalance);
     assert!(
         cause.what.contains("came last and waited 2.00 s"),
@@ -22,6 +23,12 @@ fn of_a_loop_that_is_seen_by_its_barrier_no_work_is_told() {
         cause.what
     );
     assert!(cause.remedy.contains("can't be seen"), "{}", cause.remedy);
+    let report = Report::new(&profile);
+    let why = |region| report.not_measured(region).unwrap_or_default();
+    assert!(why(1).contains("only the barrier at its end was seen"));
+    assert_eq!(why(0), "");
+    let seen = team(&[Kind::Loop], vec![loop_of(1, [[30, 10], [20, 20]])]);
+    assert_eq!(Report::new(&seen).not_measured(1), None);
 }
 
 /// But it is no more than what threads did outside of all other constructs.

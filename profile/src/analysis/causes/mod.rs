@@ -34,7 +34,6 @@ mod waits;
 
 pub use kinds::{KINDS, Kind};
 
-use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 use self::ledger::{Amount, Entry, Ledger, largest, sum};
@@ -52,7 +51,6 @@ use crate::columns::{Measures, Quantity};
 use crate::model::{Profile, Region, Row, Span, words_of_source};
 use crate::order;
 use crate::overheads::Category;
-use crate::region_kind::RegionKind;
 
 /// The number of causes that reports describe in words; further ones are only counted.
 pub(super) const MOST_SAID: usize = 5;
@@ -156,8 +154,8 @@ pub(crate) struct Facts<'a, 'p> {
     pub(crate) efficiency: &'a Efficiencies,
     pub(crate) grains: &'a [Grain],
     pub(crate) dilation: Option<&'a Dilation>,
-    /// For each region whether nothing but its barrier is known. Filled at the first use.
-    pub(crate) unknown_work: OnceCell<Vec<bool>>,
+    /// See [`crate::outside::loops_without_work`].
+    pub(crate) loops_without_work: &'a [bool],
 }
 
 impl Facts<'_, '_> {
@@ -227,20 +225,9 @@ impl Facts<'_, '_> {
         its.find_map(|node| Some(nodes[node.parent?].region))
     }
 
-    /// Whether the work of a worksharing construct is known. Measured from outside, the begin of a loop
-    /// may be seen once for all its executions. Then nothing is known of the others but their barriers.
+    /// Whether the work of a worksharing construct is known.
     fn knows_work_of(&self, region: usize) -> bool {
-        let unknown = self.unknown_work.get_or_init(|| {
-            let whole = self.sums(|row| row.main);
-            let body = self.sums(|row| row.body);
-            let wait = self.sums(|row| row.ibarr);
-            let is_unknown = |region: usize| {
-                let is_seen_once = body[region].count * 2 <= whole[region].count;
-                is_seen_once && whole[region].ns.saturating_sub(wait[region].ns) <= body[region].ns
-            };
-            (0..whole.len()).map(is_unknown).collect()
-        });
-        self.profile.regions[region].kind != RegionKind::Loop || !unknown[region]
+        !self.loops_without_work[region]
     }
 
     /// Which part of a region's thread time so many nanoseconds are, and what it wins without them, if
