@@ -230,7 +230,8 @@ static void counting_waits(int event)
   message state = ask(STATE, 12);
   if (wait_of(state) != ++latest[state_of(state)])
     __atomic_fetch_add(&wrong_ids, 1, __ATOMIC_RELAXED);
-  waits_of_worker += omp_get_thread_num() == 1;
+  if (omp_get_thread_num() == 1)
+    __atomic_fetch_add(&waits_of_worker, 1, __ATOMIC_RELAXED);
 }
 
 /* Ids of waits: they count each thread's waits of each kind. */
