@@ -72,29 +72,39 @@ fn small_teams_within_others_are_too_many_threads() {
     assert_eq!(found(&without_processor).len(), 1);
 }
 
+/// A million instances of so many nanoseconds each.
+fn a_million(each_ns: u64) -> Span {
+    const TIMES: u64 = 1_000_000;
+    Span {
+        count: TIMES,
+        ns: TIMES * each_ns,
+    }
+}
+
+/// A million teams of four that thread 0 forks, each for 80 us, in which the threads 1 to 4 work for so many
+/// nanoseconds.
+fn teams_of_four(work_ns: u64) -> Vec<Row> {
+    let member = |thread| {
+        let all = Row::of(thread)
+            .with(Main, a_million(80_000))
+            .with(Enter, a_million(50_000));
+        all.with(Body, a_million(work_ns))
+            .with(Ibarr, a_million(30_000 - work_ns))
+    };
+    let mut rows = vec![Row::of(0).with(Seq, a_million(80_000))];
+    rows.extend((1..5).map(member));
+    rows
+}
+
 /// A region that is worth a team, but not one with more threads than processors.
 #[test]
 fn teams_with_more_threads_than_processors_are_too_large() {
     let repeated = |work_ns: u64, processors: u32| {
-        const TIMES: u64 = 1_000_000;
-        let span = |each_ns: u64| Span {
-            count: TIMES,
-            ns: TIMES * each_ns,
-        };
         let mut profile = run(
             &[Kind::Parallel],
             &[&[0], &[0, 0], &[0, 1], &[0, 2], &[0, 3]],
         );
-        let member = |thread| {
-            let all = Row::of(thread)
-                .with(Main, span(80_000))
-                .with(Enter, span(50_000));
-            all.with(Body, span(work_ns))
-                .with(Ibarr, span(30_000 - work_ns))
-        };
-        let mut rows = vec![Row::of(0).with(Seq, span(80_000))];
-        rows.extend((1..5).map(member));
-        profile.nodes = vec![node(None, 0, Body, rows)];
+        profile.nodes = vec![node(None, 0, Body, teams_of_four(work_ns))];
         profile.run.processors = processors;
         found(&profile).first().map(|it| it.0)
     };
@@ -107,37 +117,21 @@ fn teams_with_more_threads_than_processors_are_too_large() {
 /// nest. A thread that is alone in an inner team is none more.
 #[test]
 fn threads_alone_in_inner_teams_are_no_further_threads() {
-    const TIMES: u64 = 1_000_000;
-    let span = |ns: u64| Span {
-        count: TIMES,
-        ns: TIMES * ns,
-    };
     let members: [&[u32]; 4] = [&[0, 0], &[0, 1], &[0, 2], &[0, 3]];
     let alone: [&[u32]; 4] = [&[0, 0, 0], &[0, 1, 0], &[0, 2, 0], &[0, 3, 0]];
     let mut paths: Vec<&[u32]> = vec![&[0]];
     paths.extend(members.iter().chain(&alone));
     let mut profile = run(&[Kind::Parallel, Kind::Parallel], &paths);
-    let forks = |thread, each| Row::of(thread).with(Seq, span(each));
-    let of_team = |thread| {
-        let all = Row::of(thread)
-            .with(Main, span(80_000))
-            .with(Enter, span(50_000));
-        all.with(Body, span(20_000)).with(Ibarr, span(10_000))
-    };
-    let mut rows = vec![forks(0, 80_000)];
-    rows.extend((1..5).map(of_team));
     let around = |thread| row(thread, &[(Main, 20), (Body, 20)]);
     let mut outer = vec![row(0, &[(Seq, 20)])];
     outer.extend((1..5).map(around));
-    let lone = (1..5).map(|thread| forks(thread, 10_000));
-    let lone = lone.chain((5..9).map(|thread| {
-        let all = Row::of(thread).with(Main, span(10_000));
-        all.with(Body, span(10_000))
-    }));
+    let each = a_million(10_000);
+    let forks = (1..5).map(|thread| Row::of(thread).with(Seq, each));
+    let alone = (5..9).map(|thread| Row::of(thread).with(Main, each).with(Body, each));
     profile.nodes = vec![
-        node(None, 1, Body, rows),
+        node(None, 1, Body, teams_of_four(20_000)),
         node(None, 0, Body, outer),
-        node(Some(1), 1, Body, lone.collect()),
+        node(Some(1), 1, Body, forks.chain(alone).collect()),
     ];
     profile.run.processors = 2;
     let first = causes(&profile).remove(0);

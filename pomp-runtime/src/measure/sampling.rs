@@ -213,11 +213,6 @@ impl Frame {
 }
 
 impl Thread {
-    /// What a pair of events costs on this thread, in ticks.
-    fn cost_of_pair(&self) -> u64 {
-        cost_of_pair() + 2 * self.extra_ticks_of_event()
-    }
-
     /// How many ticks longer an event takes on this thread than in a loop of events.
     pub(super) fn extra_ticks_of_event(&self) -> u64 {
         self.own_time.extra_ticks(cost::ticks_of_timed_event())
@@ -256,7 +251,10 @@ impl Thread {
         node.span(PseudoRegion::Main).add(ticks);
         node.instances.add(ticks);
         let Some(sample) = node.sample() else { return };
-        sample.longer_event.set(self.extra_ticks_of_event());
+        let longer_event = self.extra_ticks_of_event();
+        // What a pair of events costs on this thread.
+        let timing = cost_of_pair() + 2 * longer_event;
+        sample.longer_event.set(longer_event);
         sample.add(ticks);
         let before = sample.last.get();
         sample.last.set(at);
@@ -264,7 +262,6 @@ impl Thread {
         if weight > 1 {
             let interval = start.saturating_sub(before);
             sample.add_interval(node, weight - 1, interval);
-            let timing = self.cost_of_pair();
             // Other constructs had instances timed meanwhile.
             let timed = self.sampler.timed.get();
             let others = timed.saturating_sub(sample.timed_until.get());
@@ -272,18 +269,18 @@ impl Thread {
             sample.sequence.add_interval(weight - 1, without_timing);
             sample.note_interval(weight - 1, interval, timing);
         }
-        self.sampler.timed.add(ticks + self.cost_of_pair());
+        self.sampler.timed.add(ticks + timing);
         sample.timed_until.set(self.sampler.timed.get());
         let decides_itself = node.region().is_some_and(Region::may_be_passed_over);
         // A loop is passed over with the part of the member that it is in.
         if decides_itself && sample.drawn.get() >= TIMED_FIRST {
-            self.arm(node, at, at.wrapping_sub(before) / weight);
+            self.arm(node, at, at.wrapping_sub(before) / weight, timing);
         }
     }
 
     /// Has the next instances of a node passed over, as many as fit the budget if they come at this
-    /// `interval` in ticks. The last one ended `at` this time.
-    fn arm(&'static self, node: &'static Node, at: u64, interval: u64) {
+    /// `interval` in ticks. The last one ended `at` this time. A pair of events costs `pair` ticks here.
+    fn arm(&'static self, node: &'static Node, at: u64, interval: u64, pair: u64) {
         let Some(entry) = self.sampler.entry_of(node) else {
             return;
         };
@@ -293,7 +290,7 @@ impl Thread {
             }
             self.sampler.give(entry, node);
         }
-        let timing = self.cost_of_pair() * 2 * node.parts().len().div_ceil(2) as u64;
+        let timing = pair * 2 * node.parts().len().div_ceil(2) as u64;
         let delayed = threads_delayed_by(node).min(MOST_DELAYED);
         let spent = timing * delayed * self.sampler.used() * WHOLE as u64;
         let spacing = spent / BUDGET.load(Ordering::Relaxed).max(1);

@@ -86,8 +86,8 @@ impl Team {
 impl PassedTeams {
     /// A team was timed, which took so many ticks. Compares it with those that were passed over since the last
     /// timed one: earlier ones may have had other work. `passed`: how many teams were passed over until now, and
-    /// their ticks. A difference counts as `most` ticks at most, either way: in one of both a thread was
-    /// interrupted, or had more work.
+    /// their ticks. A difference counts as `most` ticks at most, in either direction. A larger one has another
+    /// reason: a thread was interrupted, or had more work.
     pub(in crate::measure) fn compare(&self, ticks: u64, passed: (u64, u64), most: u64) {
         let (number, sum) = passed;
         let before = &self.passed;

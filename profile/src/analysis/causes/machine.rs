@@ -202,9 +202,9 @@ impl MostToWin {
     }
 }
 
-/// The most that causes can win. System time does not count as work, as far as threads were awake while they waited: LLVM's threads wait by
-/// yielding. Requests for chunks, combining reductions, atomic updates and what small tasks cost occupy
-/// processors like work, but can be won.
+/// The most that causes can win. System time does not count as work, as far as threads were awake while they
+/// waited: LLVM's threads wait by yielding. Requests for chunks, combining reductions, atomic updates and what
+/// small tasks cost occupy processors like work, but can be won.
 pub(super) fn most_to_win(facts: &Facts<'_, '_>, causes: &[Cause]) -> MostToWin {
     let duration = facts.overheads.duration_ns;
     let whole = MostToWin {

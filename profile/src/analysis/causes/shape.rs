@@ -84,9 +84,9 @@ pub(super) fn unexplained(table: &Table) -> (Vec<(usize, u64, u64)>, f64) {
     (rows, part)
 }
 
-/// Leaves out threads that had their teams for themselves, if others had company: an inner team has one thread
-/// where regions do not nest. Such a thread waits for no other one.
-fn without_lone(rows: &mut Vec<(usize, u64, u64)>, threads: &[Thread]) {
+/// Leaves out threads that were alone in their teams, if other teams had several threads. An inner team has one
+/// thread where regions do not nest. That thread waits for no other one.
+fn leave_out_alone(rows: &mut Vec<(usize, u64, u64)>, threads: &[Thread]) {
     let team = |thread: usize| {
         let Thread { rank, path } = &threads[thread];
         (*rank, path.split_last().map(|(_, forker)| forker))
@@ -104,7 +104,7 @@ fn without_lone(rows: &mut Vec<(usize, u64, u64)>, threads: &[Thread]) {
 /// Returns none if there is nothing to compare.
 pub(super) fn of(table: &Table, threads: &[Thread]) -> Option<Spread> {
     let mut rows = work_and_wait(table)?;
-    without_lone(&mut rows, threads);
+    leave_out_alone(&mut rows, threads);
     let work = |(thread, work, _): &(usize, u64, u64)| (*thread, *work);
     let most = rows.iter().map(work).max_by_key(|it| it.1)?;
     let least = rows.iter().map(work).min_by_key(|it| it.1)?;
@@ -157,7 +157,7 @@ mod tests {
             };
             let threads: Vec<Thread> = paths.iter().map(thread).collect();
             let mut rows = (0..threads.len()).map(|it| (it, 1, 1)).collect();
-            without_lone(&mut rows, &threads);
+            leave_out_alone(&mut rows, &threads);
             rows.into_iter().map(|row| row.0).collect::<Vec<_>>()
         };
         // A region that is executed by a team, and within teams by each member alone.
