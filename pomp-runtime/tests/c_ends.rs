@@ -164,7 +164,7 @@ fn a_program_with_rights_that_its_user_lacks_is_not_measured() {
         if !programs::lend_rights(&program) {
             return;
         }
-        let run = program.run(&[], &ASKED);
+        let run = program.run_with_rights(&ASKED);
         assert_eq!(run.stderr(), "1\n", "{compiler}");
         assert_eq!(run.stdout(), without.stdout(), "{compiler}");
         assert_eq!(run.output.status.code(), Some(3), "{compiler}");

@@ -73,6 +73,18 @@ impl Program {
         self.run_by(command, arguments, &[])
     }
 
+    /// As `run`, for a program to which `lend_rights` was applied.
+    ///
+    /// LLVM's runtime keeps a file for each process in /dev/shm, and a program that is killed
+    /// leaves it there. A later process may have the same number: root opens that file again, the
+    /// lent user may not, and the runtime ends the program. So such a file is removed first.
+    pub(crate) fn run_with_rights(&self, environment: &[(&str, &str)]) -> Run {
+        const START: &str = r#"rm -f /dev/shm/__KMP_REGISTERED_LIB_$$_*; exec "$0""#;
+        let mut command = Command::new("sh");
+        command.args(["-c", START]).arg(&self.file);
+        self.run_by(command, &[], environment)
+    }
+
     fn run_by(
         &self,
         mut command: Command,
@@ -154,7 +166,10 @@ pub(crate) fn lend_rights(program: &Program) -> bool {
             given.and_then(|()| mode(&program.file, 0o2755))
         }
     };
-    let said = lent.map(|()| program.output(&[], &[("ROMP_MEASURE", "off")]).stderr);
+    let said = lent.map(|()| {
+        let run = program.run_with_rights(&[("ROMP_MEASURE", "off")]);
+        run.output.stderr
+    });
     let is_lent = said.as_deref().is_ok_and(|said| said == b"1\n");
     if !is_lent {
         println!("NOT TESTED: this system lends a program no rights: {said:?}");
