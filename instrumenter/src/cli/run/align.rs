@@ -247,7 +247,10 @@ pub(super) fn of_calls(
         return vec![Found::Near; calls.len()];
     }
     let found = calls.iter().map(|call| at_line(&places, call.line));
-    let found = each_end_once(found.collect(), &order);
+    let mut found = each_end_once(found.collect(), &order);
+    if let Some((call, place)) = head_at_begin(scope, of, &places, calls) {
+        found[call] = place.found();
+    }
     match may_be_more {
         true => found,
         false => with_the_last(found, &places),
@@ -351,6 +354,28 @@ fn each_end_once(mut found: Vec<Found>, order: &[usize]) -> Vec<Found> {
         }
     }
     found
+}
+
+/// The call that asks for the thread's number for a loop that is the first statement of a body, and the
+/// loop's place. Compilers give such a call no line, so it has that of the code before: of the body's
+/// directive.
+fn head_at_begin<'a>(
+    scope: Scope<'_>,
+    of: Of<'_>,
+    places: &'a [CallSite],
+    calls: &[Call],
+) -> Option<(usize, &'a CallSite)> {
+    let Scope::Body(body) = scope else {
+        return None;
+    };
+    let first = places.first()?;
+    let is_next = first.belongs == Belongs::Itself && first.lines[0] == body.begin.last + 1;
+    let begin = body.begin.first..=body.begin.last;
+    let mut heads = (0..calls.len()).filter(|call| begin.contains(&calls[*call].line));
+    match (heads.next(), heads.next()) {
+        (Some(head), None) if of.is_head && is_next => Some((head, first)),
+        _ => None,
+    }
 }
 
 /// If all calls but one have places of their own, the remaining call gets the remaining place.

@@ -67,6 +67,31 @@ fn loops_are_told_apart_by_how_they_are_spread() {
     );
 }
 
+/// The call for a loop right behind the directive of a region has the line of that directive.
+#[test]
+fn a_loop_that_is_the_first_statement_of_a_region_is_begun_at_its_directive() {
+    let head = Of {
+        is_head: true,
+        ..of(RegionKind::Loop)
+    };
+    let of_first = |loop_at: u32, lines: &[u32]| {
+        let all = [
+            construct("parallel", [1, 20], "omp parallel"),
+            construct("for", [loop_at, 9], "omp for"),
+            construct("for", [11, 14], "omp for"),
+        ];
+        let scope = Scope::Body(&all[0]);
+        of_calls(&all, true, scope, head, &calls(lines), None)
+    };
+    assert_eq!(
+        of_first(2, &[1, 11]),
+        [Found::Certain(1), Found::Certain(2)]
+    );
+    // A statement before the loop may call a function with a loop of its own.
+    assert_eq!(of_first(3, &[1]), [Found::Near]);
+    assert_eq!(of_first(2, &[1, 1]), [Found::Near, Found::Near]);
+}
+
 /// A combined construct calls the runtime for its loop in its own body, and not where it stands.
 #[test]
 fn a_combined_construct_makes_no_call_of_its_loop_around_it() {
