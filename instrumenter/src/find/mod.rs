@@ -81,10 +81,11 @@ pub trait Reading {
     fn disagreement(&self) -> Option<usize>;
     /// What macros may hide: its own, and those of the texts that it includes.
     fn made_by_macros(&self, included: &[Vec<u8>]) -> MadeByMacros;
-    /// The text with what macros make in the place of their uses, where that is certain, and a directive
-    /// or call, and with directives below conditionals in the form of a `#pragma`. Each line stays the
-    /// same line. None if nothing changes.
-    fn with_macros_expanded(&self, _included: &[Vec<u8>]) -> Option<Vec<u8>> {
+    /// The text as far as it is certain without the preprocessor: with what macros make in the place of
+    /// their uses, if that is a directive or call, with directives below conditionals in the form of a
+    /// `#pragma`, and with the conditional clauses of a directive. Each line stays the same line. None
+    /// if nothing changes.
+    fn without_preprocessor(&self, _included: &[Vec<u8>]) -> Option<Vec<u8>> {
         None
     }
     /// The name that the main program has in the source, if its symbol is another one.

@@ -78,6 +78,15 @@ pub(super) struct Call {
     pub(super) line: u32,
 }
 
+/// What the machine code of a scope tells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InCode<'a> {
+    /// The number of calls of an entry: for critical sections, those of sections with any name.
+    pub(super) calls: usize,
+    /// The lines of the scope's file of which there is code.
+    pub(super) lines: &'a BTreeSet<u32>,
+}
+
 /// A place in the source where a call of a kind belongs.
 #[derive(Clone, Copy, Debug)]
 struct CallSite {
@@ -190,21 +199,25 @@ pub(super) fn last_of_body(
     }
 }
 
-/// The constructs of all calls of a kind in a scope, in the order of the calls. `in_code` is how many
-/// calls of their entry the machine code has, if that is known: those of critical sections with any
-/// name.
+/// The constructs of all calls of a kind in a scope, in the order of the calls. `in_code` is what the
+/// machine code tells of their entry, if that is known.
 pub(super) fn of_calls(
     all: &[Descriptor],
     may_be_more: bool,
     scope: Scope<'_>,
     of: Of<'_>,
     calls: &[Call],
-    in_code: Option<usize>,
+    in_code: Option<InCode<'_>>,
 ) -> Vec<Found> {
     // A runtime may not give the name of a critical section; then it only tells which calls
     // belong to the same one.
     let is_known = !of.name.is_some_and(|name| name.starts_with(UNNAMED));
-    let places = places(all, scope, of, is_known.then_some(of.name));
+    let mut places = places(all, scope, of, is_known.then_some(of.name));
+    if !of.is_named_critical()
+        && let Some(code) = in_code
+    {
+        leave_out_removed(all, scope, &mut places, code);
+    }
     if let [place] = places[..]
         && place.belongs == Belongs::Within
         && !may_be_more
@@ -243,7 +256,7 @@ pub(super) fn of_calls(
         true => named_places(all, scope, of),
         false => places.len() - begins,
     };
-    if in_code.is_some_and(|calls| calls + usize::from(may_lack) < own) {
+    if in_code.is_some_and(|code| code.calls + usize::from(may_lack) < own) {
         return vec![Found::Near; calls.len()];
     }
     let found = calls.iter().map(|call| at_line(&places, call.line));
@@ -278,6 +291,38 @@ fn named_places(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
     places
         .filter(|place| all[place.construct].name.is_some())
         .count()
+}
+
+/// Leaves out the places of constructs that the compiler removed, since they are never executed: there
+/// is no code of their lines, and there are as many calls as other places. Nothing is left out if
+/// the numbers differ: a compiler may also make one call of several, and only some of them keep lines.
+fn leave_out_removed(
+    all: &[Descriptor],
+    scope: Scope<'_>,
+    places: &mut Vec<CallSite>,
+    code: InCode<'_>,
+) {
+    let is_removed = |place: &CallSite| {
+        let construct = &all[place.construct];
+        let lines = construct.begin.first..=construct.end.last;
+        // A directive without a body, such as a barrier, may have no line of its own.
+        let has_body = construct.begin.last < construct.end.last;
+        let is_call = matches!(place.belongs, Belongs::Itself | Belongs::Waits);
+        is_call && has_body && code.lines.range(lines).next().is_none()
+    };
+    let numbers = |places: &[CallSite]| {
+        let is_certain = |place: &&CallSite| place.belongs != Belongs::Begins;
+        let most = places.iter().filter(is_certain).count();
+        most.saturating_sub(usize::from(scope.may_lack(all, places)))..=most
+    };
+    let left: Vec<CallSite> = places
+        .iter()
+        .filter(|it| !is_removed(it))
+        .copied()
+        .collect();
+    if code.calls < *numbers(places).start() && numbers(&left).contains(&code.calls) {
+        *places = left;
+    }
 }
 
 /// Whether the lines of calls rise.

@@ -8,7 +8,7 @@ use profile::model::{Code, Profile};
 use profile::region_kind::RegionKind;
 use trace::layout::Meaning;
 
-use super::align::{self, Call, Found, Of, Scope, UNNAMED};
+use super::align::{self, Call, Found, InCode, Of, Scope, UNNAMED};
 use super::bodies;
 use super::directives;
 use super::folding;
@@ -240,6 +240,12 @@ pub(super) fn find_calls(
             is_head,
         };
         let in_code = in_code((&function, &inlined), of, &calls, known, sources);
+        let lines = match (known.0.get(&function.0), &in_code) {
+            (Some(module), Some(_)) => {
+                others.lines_of(module, &function.0, (first.address, file), sources)
+            }
+            _ => BTreeSet::new(),
+        };
         let own = (function.clone(), inlined.clone());
         let may_be_more = constructs.may_be_more(kind, scope.function())
             || known.0.get(&function.0).is_some_and(|module| {
@@ -257,7 +263,7 @@ pub(super) fn find_calls(
             scope,
             of,
             &calls,
-            in_code.as_deref(),
+            (in_code.as_deref(), &lines),
         );
         for (one, found) in calls.iter().zip(found) {
             let index = one.region;
@@ -293,16 +299,19 @@ fn of_group(
     scope: Scope<'_>,
     of: Of<'_>,
     calls: &[GroupedCall<'_>],
-    in_code: Option<&[Call]>,
+    (in_code, lines): (Option<&[Call]>, &BTreeSet<u32>),
 ) -> Vec<Found> {
-    let number_in_code = in_code.map(<[Call]>::len);
+    let code = in_code.map(|calls| InCode {
+        calls: calls.len(),
+        lines,
+    });
     let find = |others: &[Call]| {
         // A call that is the last act of a function is one, wherever the function is called.
         let mut distinct: Vec<Call> = calls.iter().map(|one| one.call).collect();
         distinct.extend(others);
         distinct.sort_by_key(|call| call.address);
         distinct.dedup_by_key(|call| call.address);
-        let found = align::of_calls(all, may_be_more, scope, of, &distinct, number_in_code);
+        let found = align::of_calls(all, may_be_more, scope, of, &distinct, code);
         let place = |call: Call| distinct.partition_point(|other| other.address < call.address);
         let of_each = calls.iter().map(|one| found[place(one.call)]);
         of_each.collect::<Vec<Found>>()

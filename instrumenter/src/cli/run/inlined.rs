@@ -4,7 +4,7 @@
 //! the function around it. If an inlined function has fewer calls than its source has places for them,
 //! calls of the function around it may be its own.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use profile::model::Code;
@@ -136,6 +136,20 @@ impl Inlined {
         lacking.next().is_some()
     }
 
+    /// The lines of a file from which the code of the function at an address was made.
+    pub(super) fn lines_of(
+        &mut self,
+        module: &Module,
+        path: &str,
+        (address, file): (u64, &str),
+        sources: &mut Sources,
+    ) -> BTreeSet<u32> {
+        let stacks = self.stacks(module, path, address, sources);
+        let frames = stacks.iter().flatten();
+        let of_file = frames.filter(|frame| frame.file == file);
+        of_file.map(|frame| frame.line).collect()
+    }
+
     /// The functions at each place of the machine code of the function at an address.
     fn stacks(
         &mut self,
@@ -152,7 +166,7 @@ impl Inlined {
             for address in module.places_in(pieces) {
                 let mut frames = module.frames(&at(path, address));
                 sources.name_main(&mut frames);
-                if frames.len() > 1 && stacks.last() != Some(&frames) {
+                if stacks.last() != Some(&frames) {
                     stacks.push(frames);
                 }
             }

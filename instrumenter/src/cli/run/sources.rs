@@ -149,7 +149,7 @@ fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
     let original = super::super::read_source(Path::new(file)).ok()?;
     let (included, are_all) = headers::included_by(Path::new(file), folders);
     let reading = front_end(original.language).read(&original);
-    let expanded = reading.with_macros_expanded(&included);
+    let expanded = reading.without_preprocessor(&included);
     let expanded = expanded.map(|text| Source {
         text,
         ..original.clone()
@@ -238,6 +238,33 @@ mod tests {
         assert_eq!(more(&[other.path()]), [true, false]);
         std::fs::write(other.path().join("inner.h"), "#define P\n").unwrap();
         assert_eq!(more(&[other.path()]), [false, false]);
+    }
+
+    /// So do conditionals inside a directive of Fortran, unless they are alternatives.
+    #[test]
+    fn conditional_clauses_leave_a_directive_certain() {
+        let folder = tempfile::tempdir().unwrap();
+        let kinds = |name: &str, inside: &str| {
+            let path = folder.path().join(name);
+            let free = [
+                "subroutine f(a)",
+                "!$omp parallel do &",
+                inside,
+                "!$omp shared(a)",
+                "do i = 1, 9",
+                "end do",
+                "end subroutine",
+            ];
+            std::fs::write(&path, free.join("\n")).unwrap();
+            let constructs = read(&path.to_string_lossy(), &BTreeSet::new()).unwrap();
+            let lines = constructs.all.iter().map(|one| one.begin.first);
+            let is_certain = !constructs.may_be_more(RegionKind::Barrier, Some("f"));
+            (lines.collect::<Vec<_>>(), is_certain)
+        };
+        let clause = "#ifdef A\n!$omp private(b) &\n#endif";
+        assert_eq!(kinds("a.F90", clause), (vec![2], true));
+        let alternatives = "#ifdef A\n!$omp private(b) &\n#else\n!$omp private(c) &\n#endif";
+        assert_eq!(kinds("b.F90", alternatives), (vec![], false));
     }
 
     /// A macro that makes a directive leaves the functions certain in which it is not used.

@@ -118,7 +118,7 @@ impl Reading for Finder<'_> {
         }
     }
 
-    fn with_macros_expanded(&self, included: &[Vec<u8>]) -> Option<Vec<u8>> {
+    fn without_preprocessor(&self, included: &[Vec<u8>]) -> Option<Vec<u8>> {
         let expanded = expand::expanded(&self.source.text, &self.lexed, included);
         let text = expanded.as_ref().unwrap_or(&self.source.text);
         own_lines::as_pragmas(text).or(expanded)

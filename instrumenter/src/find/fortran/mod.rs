@@ -43,7 +43,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::c::conditionals::{Groups, TOO_DEEP};
+use super::c::conditionals::{Groups, TOO_DEEP, word};
 use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
 use super::{
@@ -141,6 +141,27 @@ impl Reading for Finder<'_> {
             functions: hidden.map(|_| None).collect(),
             words: None,
         }
+    }
+
+    fn without_preprocessor(&self, _included: &[Vec<u8>]) -> Option<Vec<u8>> {
+        let mut text = self.source.text.clone();
+        for directive in self.logical().iter().filter(|line| line.broken) {
+            let is_inside = |line: &&PreprocessorLine| directive.range.contains(&line.range.start);
+            let lines: Vec<_> = self.preprocessor.iter().filter(is_inside).collect();
+            // Of alternatives only one is compiled.
+            let is_alternative =
+                |line: &&PreprocessorLine| word(&self.source.text, line, 0).starts_with("el");
+            if directive.sentinel.is_none() || lines.iter().any(is_alternative) {
+                continue;
+            }
+            for line in lines {
+                let bytes = text[line.range.clone()].iter_mut();
+                bytes
+                    .filter(|byte| !matches!(**byte, b'\n' | b'\r'))
+                    .for_each(|byte| *byte = b' ');
+            }
+        }
+        (text != self.source.text).then_some(text)
     }
 
     fn main_program(&self) -> Option<String> {

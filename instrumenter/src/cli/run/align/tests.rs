@@ -1,5 +1,7 @@
 //! What is found for calls and bodies in small lists of constructs.
 
+use std::sync::LazyLock;
+
 use super::*;
 use profile::descriptor::SourceLines;
 
@@ -27,6 +29,13 @@ fn calls(lines: &[u32]) -> Vec<Call> {
             line: *line,
         })
         .collect()
+}
+
+/// So many calls in the machine code, which has code of all lines.
+fn in_code(calls: usize) -> Option<InCode<'static>> {
+    static LINES: LazyLock<BTreeSet<u32>> = LazyLock::new(|| (1..100).collect());
+    let lines = &LINES;
+    Some(InCode { calls, lines })
 }
 
 fn of(kind: RegionKind) -> Of<'static> {
@@ -275,7 +284,7 @@ fn a_combined_construct_has_all_barriers_of_its_body() {
     ];
     let find = |body: usize, of: Of<'_>, lines: &[u32]| {
         let scope = Scope::Body(&all[body]);
-        of_calls(&all, false, scope, of, &calls(lines), Some(lines.len()))
+        of_calls(&all, false, scope, of, &calls(lines), in_code(lines.len()))
     };
     let barriers = of(RegionKind::Barrier);
     assert_eq!(find(0, barriers, &[2, 1]), [Found::EndOf(0); 2]);
@@ -482,7 +491,7 @@ fn a_region_copies_variables_at_its_begin() {
     ];
     let find = |lines: &[u32]| {
         let (scope, of) = (Scope::Body(&all[0]), of(RegionKind::Barrier));
-        of_calls(&all, false, scope, of, &calls(lines), Some(lines.len()))
+        of_calls(&all, false, scope, of, &calls(lines), in_code(lines.len()))
     };
     assert_eq!(find(&[1, 3]), [Found::Near, Found::Certain(1)]);
     // Without a copy, the barrier is the directive.
@@ -500,7 +509,7 @@ fn calls_with_the_line_of_a_condition_are_not_told_by_order() {
     ];
     let find = |lines: &[u32]| {
         let (scope, of) = (Scope::Function("f"), of(RegionKind::Single));
-        of_calls(&all, false, scope, of, &calls(lines), Some(lines.len()))
+        of_calls(&all, false, scope, of, &calls(lines), in_code(lines.len()))
     };
     assert_eq!(find(&[1, 2]), [Found::Near; 2]);
     assert_eq!(find(&[1, 6]), [Found::Certain(0), Found::Certain(1)]);
@@ -522,9 +531,10 @@ fn with_fewer_calls_than_places_no_line_is_certain() {
         critical(8, "a"),
         critical(10, "b"),
     ];
-    let find = |of, lines: &[u32], in_code| {
+    let find = |of, lines: &[u32], number: Option<usize>| {
         let scope = Scope::Function("f");
-        of_calls(&all, false, scope, of, &calls(lines), in_code)
+        let code = number.and_then(in_code);
+        of_calls(&all, false, scope, of, &calls(lines), code)
     };
     let barrier = of(RegionKind::Barrier);
     assert_eq!(find(barrier, &[4], Some(1)), [Found::Near]);
@@ -541,6 +551,34 @@ fn with_fewer_calls_than_places_no_line_is_certain() {
     assert_eq!(find(named("a"), &[8], Some(2)), [Found::Near]);
     assert_eq!(find(named("a"), &[8], Some(3)), [Found::Certain(3)]);
     assert_eq!(find(named("b"), &[8], Some(2)), [Found::Certain(4)]);
+}
+
+/// A compiler leaves out what is never executed: then there is no code of its lines.
+#[test]
+fn constructs_that_the_compiler_removed_have_no_calls() {
+    let all = [
+        construct("single", [2, 4], "omp single"),
+        construct("single", [6, 8], "omp single"),
+        construct("single", [10, 12], "omp single"),
+    ];
+    let find = |calls_in_code, lines: &[u32], has_code: &[u32]| {
+        let scope = Scope::Function("f");
+        let code = InCode {
+            calls: calls_in_code,
+            lines: &has_code.iter().copied().collect(),
+        };
+        let single = of(RegionKind::Single);
+        of_calls(&all, false, scope, single, &calls(lines), Some(code))
+    };
+    let certain = [Found::Certain(0), Found::Certain(2)];
+    let near = [Found::Near; 2];
+    assert_eq!(find(2, &[1, 9], &[1, 3, 9, 11]), certain);
+    // All have code, so one of two calls stands for two constructs.
+    assert_eq!(find(2, &[1, 9], &[1, 3, 7, 9, 11]), near);
+    // Two were removed, but not their calls.
+    assert_eq!(find(2, &[1, 9], &[1, 3, 9]), near);
+    // One call is not executed.
+    assert_eq!(find(3, &[2, 10], &[1, 3, 9, 11]), certain);
 }
 
 /// A compiler moves what seldom runs behind the rest. If the line of a call is behind the construct at
