@@ -16,10 +16,11 @@ use profile::descriptor::Descriptor;
 use profile::event::Event;
 use profile::region_kind::RegionKind;
 
+pub(super) use clauses::has;
 pub(super) use scope::{Scope, body_around, is_same};
 
 use clauses::{
-    copies_in_and_out, dependence, flushes, has, is_named, is_static, reduces_by_own_operator,
+    copies_in_and_out, dependence, flushes, is_named, is_static, reduces_by_own_operator,
 };
 
 /// Begin of the name of a critical section of which only a number is known.
@@ -200,19 +201,21 @@ pub(super) fn last_of_body(
 }
 
 /// The constructs of all calls of a kind in a scope, in the order of the calls. `in_code` is what the
-/// machine code tells of their entry, if that is known.
+/// machine code tells of their entry, if that is known. `left_out` are constructs that are not in the
+/// code.
 pub(super) fn of_calls(
     all: &[Descriptor],
     may_be_more: bool,
     scope: Scope<'_>,
     of: Of<'_>,
     calls: &[Call],
-    in_code: Option<InCode<'_>>,
+    (in_code, left_out): (Option<InCode<'_>>, &BTreeSet<usize>),
 ) -> Vec<Found> {
     // A runtime may not give the name of a critical section; then it only tells which calls
     // belong to the same one.
     let is_known = !of.name.is_some_and(|name| name.starts_with(UNNAMED));
     let mut places = places(all, scope, of, is_known.then_some(of.name));
+    places.retain(|place| !left_out.contains(&place.construct));
     if !of.is_named_critical()
         && let Some(code) = in_code
     {
@@ -248,7 +251,7 @@ pub(super) fn of_calls(
         // All but the last.
         return in_order(&places, &order);
     }
-    if !may_be_more && let Some(found) = of_copies(&places, calls) {
+    if !may_be_more && let Some(found) = of_copies(&places, calls, &order) {
         return found;
     }
     // A compiler makes one call of equal ones in two branches: it has the line of one of them.
@@ -270,19 +273,22 @@ pub(super) fn of_calls(
     }
 }
 
-/// The number of places for calls of a kind in a scope.
-pub(super) fn number_of_places(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
+/// The constructs of the places for calls of a kind in a scope.
+pub(super) fn called(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> Vec<usize> {
     let is_known = !of.name.is_some_and(|name| name.starts_with(UNNAMED));
     let places = places(all, scope, of, is_known.then_some(of.name));
     let certain = |place: &&CallSite| !matches!(place.belongs, Belongs::Begins | Belongs::Within);
-    places.iter().filter(certain).count()
+    let places = places.iter().filter(certain);
+    places.map(|place| place.construct).collect()
 }
 
 /// The number of calls of a kind that a compiler makes at least for a scope, if it makes no call of
 /// several.
 pub(super) fn least_calls(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
     let may_lack = scope.may_lack(all, &places(all, scope, of, None));
-    number_of_places(all, scope, of).saturating_sub(usize::from(may_lack))
+    called(all, scope, of)
+        .len()
+        .saturating_sub(usize::from(may_lack))
 }
 
 /// The number of places for critical sections with a name.
@@ -367,7 +373,7 @@ fn in_order(places: &[CallSite], order: &[usize]) -> Vec<Found> {
 /// The places of calls of which a compiler made copies, such as one in each branch in front of it:
 /// copies have the same line. They are known if there are as many lines as places, and each line is
 /// behind the place before and in front of the next one.
-fn of_copies(places: &[CallSite], calls: &[Call]) -> Option<Vec<Found>> {
+fn of_copies(places: &[CallSite], calls: &[Call], order: &[usize]) -> Option<Vec<Found>> {
     let lines: BTreeSet<u32> = calls.iter().map(|call| call.line).collect();
     if lines.len() != places.len() || calls.len() <= places.len() {
         return None;
@@ -380,10 +386,15 @@ fn of_copies(places: &[CallSite], calls: &[Call]) -> Option<Vec<Found>> {
         let end = place.lines[1].max(next - 1);
         (before + 1..=end).contains(line)
     });
-    let place_of = |call: &Call| {
-        let number = lines.range(..call.line).count();
-        places[number].found()
+    let number = |call: &Call| lines.range(..call.line).count();
+    let place_of = |call: &Call| places[number(call)].found();
+    // The compiler moved a call that stands behind the call of a later place, unless it is a copy.
+    let is_moved = |pair: &[usize]| {
+        let [before, call] = [pair[0], pair[1]].map(|call| number(&calls[call]));
+        let copies = calls.iter().filter(|other| number(other) == call);
+        before > call && copies.count() == 1
     };
+    let is_in_order = is_in_order && !order.windows(2).any(is_moved);
     is_in_order.then(|| calls.iter().map(place_of).collect())
 }
 

@@ -15,6 +15,7 @@ use super::folding;
 use super::inlined::{Inlined, inlined_at, own_frame};
 use super::machine::gnu_entry;
 use super::module::{Frame, GNU_BODY, Module};
+use super::optional::Optional;
 use super::sections;
 use super::sources::Sources;
 use super::wanted::{Bodies, Function, Wanted, is_head, note_part, offset, set};
@@ -67,7 +68,11 @@ pub(super) fn find_bodies(
         let constructs = sources.of(&frame.file);
         let of_body = directives::of_body(
             &constructs.all,
-            constructs.may_be_more(region.kind, Some(&frame.user)),
+            constructs.may_be_more(region.kind, Some(&frame.user))
+                || constructs
+                    .optional(None, Some(&frame.user))
+                    .next()
+                    .is_some(),
             region.kind,
             frame.line,
         );
@@ -222,6 +227,7 @@ pub(super) fn find_calls(
     let mut others = Inlined::default();
     let mut ends: BTreeMap<(String, usize), Vec<usize>> = BTreeMap::new();
     let mut begun: BTreeMap<(String, usize), u64> = BTreeMap::new();
+    let mut optional = Optional::default();
     for ((function, inlined, _, name, is_head), calls) in groups {
         let Some(first) = calls.first() else {
             continue;
@@ -247,7 +253,10 @@ pub(super) fn find_calls(
             _ => BTreeSet::new(),
         };
         let own = (function.clone(), inlined.clone());
+        let (left_out, may_be_fewer) =
+            optional.left_out((file, &constructs), scope, of, in_code.as_deref());
         let may_be_more = constructs.may_be_more(kind, scope.function())
+            || may_be_fewer
             || known.0.get(&function.0).is_some_and(|module| {
                 others.may_be_of_others(module, (&own, first.address), of, sources)
             });
@@ -263,10 +272,11 @@ pub(super) fn find_calls(
             scope,
             of,
             &calls,
-            (in_code.as_deref(), &lines),
+            (in_code.as_deref(), &lines, &left_out),
         );
         for (one, found) in calls.iter().zip(found) {
             let index = one.region;
+            optional.note(file, found);
             match found {
                 // GCC's runtime combines the parts of a reduction as it executes an `atomic`.
                 Found::PartOf(_) if kind == RegionKind::Atomic && !may_be_more => {
@@ -299,7 +309,7 @@ fn of_group(
     scope: Scope<'_>,
     of: Of<'_>,
     calls: &[GroupedCall<'_>],
-    (in_code, lines): (Option<&[Call]>, &BTreeSet<u32>),
+    (in_code, lines, left_out): (Option<&[Call]>, &BTreeSet<u32>, &BTreeSet<usize>),
 ) -> Vec<Found> {
     let code = in_code.map(|calls| InCode {
         calls: calls.len(),
@@ -311,7 +321,7 @@ fn of_group(
         distinct.extend(others);
         distinct.sort_by_key(|call| call.address);
         distinct.dedup_by_key(|call| call.address);
-        let found = align::of_calls(all, may_be_more, scope, of, &distinct, code);
+        let found = align::of_calls(all, may_be_more, scope, of, &distinct, (code, left_out));
         let place = |call: Call| distinct.partition_point(|other| other.address < call.address);
         let of_each = calls.iter().map(|one| found[place(one.call)]);
         of_each.collect::<Vec<Found>>()

@@ -33,6 +33,7 @@ mod headers;
 mod inlined;
 mod machine;
 mod module;
+mod optional;
 mod preload;
 mod processes;
 mod program;

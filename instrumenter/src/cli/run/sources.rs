@@ -13,7 +13,7 @@ use crate::openmp::Language;
 use crate::plan::Decision;
 use crate::{Options, Source, instrument_read};
 
-use super::align::{is_same, may_be_of};
+use super::align::{has, has_function, is_measured_as, is_same, may_be_of};
 use super::branches::{Branch, Compiled, Kept, branches, is_kept};
 use super::headers;
 use super::module::Frame;
@@ -25,6 +25,8 @@ pub(super) struct Constructs {
     /// The functions in which there may be more constructs, such as those that macros make. None
     /// stands for any function.
     more: BTreeSet<Option<String>>,
+    /// The numbers of the constructs that the preprocessor may have left out.
+    optional: BTreeSet<usize>,
     /// The directives of macros of which the words are known, and where these macros are used.
     made: MadeByMacros,
     /// The branches of each `#if` that has a construct in one of them: the preprocessor keeps one.
@@ -106,20 +108,39 @@ impl Constructs {
         self.more.iter().any(is_it) || may_make && self.made.functions.iter().any(is_it)
     }
 
-    /// Removes constructs that the preprocessor has left out. If it may have left out one, but nothing
-    /// shows it, only lines are certain.
+    /// The constructs in a function that make calls of a kind, and that the preprocessor may have left
+    /// out. None is a function that is not known.
+    pub(super) fn optional(
+        &self,
+        kind: Option<RegionKind>,
+        function: Option<&str>,
+    ) -> impl Iterator<Item = usize> {
+        let is_its = move |construct: &Descriptor| {
+            let of = (construct.function.as_deref(), function);
+            let is_there = matches!(of, (Some(of), Some(function)) if is_same(of, function));
+            (is_there || of.0.is_none() || of.1.is_none())
+                && kind.is_none_or(|kind| may_call_for(construct, kind))
+        };
+        let optional = self.optional.iter().copied();
+        optional.filter(move |number| is_its(&self.all[*number]))
+    }
+
+    /// Removes constructs that the preprocessor has left out, and notes those of which nothing shows
+    /// whether it has.
     fn remove_left_out(&mut self, compiled: &Compiled) {
         let Self {
             all,
-            more,
+            optional,
             branches,
             ..
         } = self;
+        let mut number = 0;
         all.retain(|construct| {
             let kept = is_kept(construct, branches, compiled);
             if kept == Kept::Unknown {
-                more.insert(construct.function.clone());
+                optional.insert(number);
             }
+            number += usize::from(kept != Kept::No);
             kept != Kept::No
         });
     }
@@ -143,6 +164,16 @@ fn may_call(word: &str, kind: RegionKind) -> bool {
         _ => return true,
     };
     words.contains(&word)
+}
+
+/// Whether a construct may make calls that are measured as a kind, or changes whose calls those are: the
+/// body of some constructs is a function of its own.
+fn may_call_for(construct: &Descriptor, kind: RegionKind) -> bool {
+    let is_region = construct.kind().is_none_or(has_function);
+    is_region
+        || kind == RegionKind::Barrier
+        || kind == RegionKind::Atomic && has(construct, "reduction")
+        || is_measured_as(kind, construct)
 }
 
 fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
@@ -188,6 +219,7 @@ fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
     Some(Constructs {
         all,
         more,
+        optional: BTreeSet::new(),
         made,
         branches,
         main: reading.main_program(),

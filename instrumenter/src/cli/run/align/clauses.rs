@@ -78,7 +78,7 @@ pub(super) fn is_named(construct: &Descriptor, word: &str) -> bool {
 }
 
 /// Whether a directive has a clause.
-pub(super) fn has(construct: &Descriptor, clause: &str) -> bool {
+pub(in super::super) fn has(construct: &Descriptor, clause: &str) -> bool {
     let directive = construct.directive.as_deref().unwrap_or_default();
     directive
         .split(|c: char| !c.is_alphanumeric())
