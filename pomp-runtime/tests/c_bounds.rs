@@ -65,6 +65,26 @@ fn call_paths_beyond_the_limit_are_folded_and_counted() {
     }
 }
 
+/// A request for memory that fails would end the program by a signal.
+#[test]
+fn a_program_that_takes_all_memory_ends_as_it_does_without_us() {
+    for compiler in compilers() {
+        let program = Program::build(compiler, "bounds.c", &[]);
+        let run = program.run(&["take", "all"], &[]);
+        assert_eq!(
+            run.output.status.code(),
+            Some(0),
+            "{compiler}: {}",
+            run.stderr()
+        );
+        assert_eq!(run.stdout(), "6\n", "{compiler}");
+        assert!(run.profiles.is_empty(), "{compiler}");
+        let lost =
+            "romp: the profile is lost: the program has left too little memory to write it\n";
+        assert_eq!(run.stderr(), lost, "{compiler}");
+    }
+}
+
 #[test]
 fn throttled_regions_are_counted_exactly() {
     // Each thread executes the regions three times as often.

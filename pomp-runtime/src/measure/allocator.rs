@@ -54,6 +54,19 @@ pub(crate) fn with_large_pages<R>(action: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Whether the system would give so many bytes.
+pub(crate) fn has(size: usize) -> bool {
+    let (access, kind) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+    );
+    // SAFETY: new memory is asked for, wherever there is room, and nobody else knows of it.
+    unsafe {
+        let piece = libc::mmap(ptr::null_mut(), size, access, kind, -1, 0);
+        piece != libc::MAP_FAILED && libc::munmap(piece, size) == 0
+    }
+}
+
 /// A range of addresses. Addresses that are not used take no memory.
 struct Range {
     /// Null until it is needed.

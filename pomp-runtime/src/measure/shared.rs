@@ -129,9 +129,15 @@ pub(crate) fn leak_slice<T>(count: usize, make: impl FnMut() -> T) -> Option<&'s
 
 /// Allocates one item for good; none if memory is short.
 pub(crate) fn leak<T>(item: T) -> Option<&'static T> {
+    leak_made(|| item)
+}
+
+/// As `leak`, for an item that is too large for the stack: it is made where it stays.
+#[inline]
+pub(crate) fn leak_made<T>(make: impl FnOnce() -> T) -> Option<&'static T> {
     let mut items = Vec::new();
     errno::keep(|| items.try_reserve_exact(1)).ok()?;
-    items.push(item);
+    items.push(make());
     items.leak().first()
 }
 

@@ -21,7 +21,7 @@ use super::records::Region;
 use super::records::frame::{Role, add_frames};
 use super::reduction_part::ReductionPart;
 use super::sampler::{PassedLock, PassedMember, Sampler};
-use super::shared::{SharedRef, SharedU64, leak};
+use super::shared::{SharedRef, SharedU64, leak_made};
 use super::thread_word::thread_word;
 use super::trace_stream::Stream;
 use super::work_in_chunks::WorkInChunks;
@@ -212,7 +212,7 @@ impl Blocks {
             Some(thread) => thread,
             None => {
                 self.all.try_reserve(1).ok()?;
-                let thread = leak(Thread::new(false))?;
+                let thread = leak_made(|| const { Thread::new(false) })?;
                 thread.prepare()?;
                 thread.before.set(LATEST.get());
                 LATEST.set(Some(thread));
@@ -496,7 +496,7 @@ mod thread_end {
 impl Thread {
     /// A block of no thread.
     pub(crate) fn detached() -> Option<&'static Self> {
-        let thread = leak(Self::new(false))?;
+        let thread = leak_made(|| const { Self::new(false) })?;
         thread.prepare()?;
         Some(thread)
     }

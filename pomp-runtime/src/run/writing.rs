@@ -160,13 +160,31 @@ fn dump_undisturbed(saying: Saying) {
 
 /// Whether so much was recorded that it takes long to write.
 fn is_large() -> bool {
+    rows_are_many(rows())
+}
+
+/// How many rows the profile has at most.
+fn rows() -> usize {
     let threads = thread::all();
     let nodes = threads.iter().flat_map(|thread| thread.tree.nodes());
-    rows_are_many(nodes.map(<[_]>::len).sum())
+    nodes.map(<[_]>::len).sum()
+}
+
+/// Whether there is memory to write the profile. A failed request for memory would end the program by a
+/// signal. Writing takes
+/// up to 3 MB, and 450 bytes for each row; what the system gives may be in pieces.
+fn has_memory() -> bool {
+    const BASE: usize = 8 << 20;
+    const OF_A_ROW: usize = 1 << 10;
+    allocator::has(BASE.saturating_add(rows().saturating_mul(OF_A_ROW)))
 }
 
 /// Writes what was measured; none if there is nothing.
 fn write(start: &Start, is_last: bool, before: Option<&Saved>) -> Option<Result<Saved, String>> {
+    if !thread::all().is_empty() && !has_memory() {
+        let problem = "the profile is lost: the program has left too little memory to write it";
+        return Some(Err(problem.to_owned()));
+    }
     let profile = profile(start, is_last)?;
     if let Some(why) = rights::withheld() {
         return Some(Err(format!("the profile is lost: {why}")));

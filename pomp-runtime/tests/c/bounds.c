@@ -1,4 +1,7 @@
-/* More call paths than there is memory for, or more executions than anybody wants to have timed. */
+/* More call paths than there is memory for, or more executions than anybody wants to have timed, or a
+ * program that takes all memory. */
+#include <sys/resource.h>
+
 #include "probes.h"
 
 static struct romp_region r[] = { REGION("parallel", 1), REGION("userRegion", 2),
@@ -48,6 +51,13 @@ static void repeat(long times)
   }
 }
 
+/* The system gives this process no more memory from now on. */
+static void take_all(void)
+{
+  struct rlimit none = { 0, 0 };
+  setrlimit(RLIMIT_DATA, &none);
+}
+
 int main(int words, char **word)
 {
   if (words < 3) return 2;
@@ -59,5 +69,7 @@ int main(int words, char **word)
       PARALLEL(D(1), 1, ATOMIC(D(4), count));
     });
   printf("%d\n", count);
+  fflush(stdout);
+  if (word[1][0] == 't') take_all();
   return 0;
 }

@@ -67,6 +67,7 @@ pub const ALL: &[Condition] = &[
     row("as=512", false, false),
     row("data=32", false, false),
     row("data=128", false, false),
+    row("stack=20", false, true),
     row("stack=128", false, false),
     row("stack=1024", true, false),
     row("nproc=2", false, true),
