@@ -7,7 +7,7 @@ mod by_hand;
 mod team;
 
 use by_hand::{SECOND, node, row, run};
-use profile::analysis::CauseKind;
+use profile::analysis::{CauseKind, Report};
 use profile::model::{Contention, ContentionSite, GuardKind, Row};
 use profile::region_kind::{PseudoRegion, RegionKind};
 use team::{THREADS, busy, causes, found, kinds_of, loop_of, span_of, team, times};
@@ -37,6 +37,41 @@ fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
     let mut bound = busy(turns(), 80, 1);
     bound.run.settings = [("OMP_PLACES".to_owned(), "{0}".to_owned())].into();
     assert_eq!(kinds_of(&bound), [CauseKind::Affinity]);
+}
+
+/// The thread that forks the teams computes for 60 s of its 100 s, whatever other threads lack.
+#[test]
+fn a_quiet_machine_wins_no_more_than_the_first_thread_did_not_do() {
+    let won = |first_ready: u64| {
+        let uneven = team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
+        let mut profile = busy(uneven, 140, 2);
+        let scheduling = profile.run.scheduling.as_mut().unwrap();
+        scheduling.first_ready_ns = first_ready * SECOND;
+        scheduling.first_run_ns = (100 - first_ready) * SECOND;
+        let list = causes(&profile);
+        let busy = list.iter().find(|it| it.kind == CauseKind::NoProcessor);
+        busy.map(|it| it.likely.ns / SECOND)
+    };
+    assert_eq!(won(70), Some(70));
+    assert_eq!(won(30), Some(30));
+}
+
+/// Outside of teams, only one thread has work; but while it sleeps, none has.
+#[test]
+fn a_program_that_sleeps_is_no_serial_part() {
+    let serial = |slept: u64| {
+        let even = team(&[Kind::Loop], vec![loop_of(1, [[80, 0], [80, 0]])]);
+        let mut profile = busy(even, 0, 2);
+        let scheduling = profile.run.scheduling.as_mut().unwrap();
+        scheduling.first_run_ns = (100 - slept) * SECOND;
+        let report = Report::new(&profile);
+        let causes = report.causes.list.iter();
+        let causes: Vec<_> = causes.map(|it| (it.kind, it.likely.ns / SECOND)).collect();
+        (causes, report.causes.slept.ns / SECOND)
+    };
+    assert_eq!(serial(0), (vec![(CauseKind::SerialPart, 10)], 0));
+    assert_eq!(serial(12), (vec![(CauseKind::SerialPart, 4)], 12));
+    assert_eq!(serial(20), (Vec::new(), 20));
 }
 
 /// The thread that writes the profile sleeps until then.

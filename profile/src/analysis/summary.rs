@@ -26,6 +26,9 @@ pub struct Summary {
     pub lines: Vec<String>,
 }
 
+/// A program that slept for this part of the run, in percent, is told so.
+const MUCH_SLEEP: f64 = 5.0;
+
 /// Constructs that may have teams, but whose parts are not measured.
 const WHOLE: &[RegionKind] = &[
     RegionKind::Target,
@@ -322,7 +325,7 @@ impl Facts<'_> {
         };
         format!(
             "{application} ran {} with {}{ranks}: {} of thread time. {} of the run ({}) was in \
-             parallel regions.",
+             parallel regions{}.",
             time(duration_ns),
             match threads_are_least {
                 false => format!("up to {}", count(threads, "thread")),
@@ -330,8 +333,21 @@ impl Facts<'_> {
             },
             time(thread_time_ns),
             percent(coverage.percent),
-            time(coverage.ns)
+            time(coverage.ns),
+            self.sleep()
         )
+    }
+
+    /// The time in which the program did nothing outside of parallel regions, if it is worth a word.
+    fn sleep(&self) -> String {
+        let slept = self.causes.slept;
+        match slept.percent < MUCH_SLEEP {
+            true => String::new(),
+            false => format!(
+                "; for {} of the rest it slept, or waited for a file or another process",
+                time(slept.ns)
+            ),
+        }
     }
 
     /// Whether the program was not built with Romp. Then some constructs cannot be seen.

@@ -102,7 +102,6 @@ pub(crate) fn busy(mut profile: Profile, ready: u64, processors: u32) -> Profile
         run_ns: (160 - ready) * SECOND,
         ready_ns: ready * SECOND,
         most_ready_ns: ready * SECOND,
-        first_run_ns: 100 * SECOND,
         processors,
         ..Scheduling::default()
     });

@@ -1,7 +1,10 @@
-//! What the kernel tells of threads that were ready and had no processor.
+//! What the kernel tells of threads that were ready and had no processor, and of the thread that started
+//! the program: for all other time it slept.
 
 use super::Facts;
+use crate::columns::Measures;
 use crate::model::Scheduling;
+use crate::overheads;
 
 /// The kernel's figures for all threads. Threads that have ended appear only in the process's
 /// CPU time. The ratio of ready time to running time is assumed to be the same for them.
@@ -29,4 +32,47 @@ pub(super) fn explained_ns(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u6
 pub(super) fn may_explain(facts: &Facts<'_, '_>, waited_ns: u64) -> bool {
     let scheduling = scheduling(facts);
     scheduling.is_none_or(|scheduling| waited_ns <= explained_ns(facts, &scheduling))
+}
+
+/// What the kernel tells of the only initial thread, in nanoseconds.
+pub(super) struct FirstThread {
+    /// For how long it was ready and had no processor.
+    pub(super) ready: u64,
+    /// For how long it may have waited for other threads, as the analysis knows.
+    pub(super) lost: u64,
+    /// For how long it slept, without the time that it may have waited for other threads.
+    pub(super) slept: u64,
+}
+
+/// What the kernel tells of the initial thread. None if it tells nothing, or if there are several.
+pub(super) fn first_thread(facts: &Facts<'_, '_>) -> Option<FirstThread> {
+    let run = &facts.profile.run;
+    let scheduling = run.scheduling.filter(|all| all.first_run_ns > 0)?;
+    if facts.overheads.processes > 1 || !facts.profile.has_one_initial_thread_each() {
+        return None;
+    }
+    let lost = lost_by_first(facts);
+    let (ran, ready) = (scheduling.first_run_ns, scheduling.first_ready_ns);
+    let slept = [ran, ready, lost]
+        .iter()
+        .fold(run.duration_ns, |left, ns| left.saturating_sub(*ns));
+    Some(FirstThread { ready, lost, slept })
+}
+
+/// The time that the initial thread lost, or may have lost, in its own name and as a member of teams.
+fn lost_by_first(facts: &Facts<'_, '_>) -> u64 {
+    let is_first = |row: &Measures<'_>| {
+        let thread = &facts.profile.threads[row.row.thread];
+        thread.path.iter().all(|number| *number == 0)
+    };
+    let lost = facts.tree.nodes.iter().map(|node| {
+        let rows = node.executors().filter(is_first);
+        let charged = rows.filter(|row| facts.tree.is_charged(node, row.row.thread));
+        let of_row = |row: Measures<'_>| {
+            let costs = overheads::of(node.kind).map(|cost| node.lost(cost, &row));
+            costs.sum::<u64>() + node.untold_ns(&row)
+        };
+        charged.map(of_row).sum::<u64>()
+    });
+    lost.sum()
 }

@@ -35,6 +35,17 @@ pub(super) struct Amount {
     pub(super) upper: f64,
 }
 
+impl Amount {
+    /// The amount, if no more elapsed time than this can be won.
+    pub(super) fn at_most(self, most: f64) -> Self {
+        Self {
+            lost: self.lost,
+            likely: self.likely.min(most),
+            upper: self.upper.min(most),
+        }
+    }
+}
+
 impl std::ops::AddAssign for Amount {
     fn add_assign(&mut self, other: Self) {
         self.lost = self.lost.saturating_add(other.lost);

@@ -4,7 +4,7 @@
 //! - The same part of all useful time was spent without a processor.
 //! - Waits that no uneven work explains were waits for threads without a processor.
 
-use super::kernel::{explained_ns, scheduling};
+use super::kernel::{explained_ns, first_thread, scheduling};
 use super::ledger::Amount;
 use super::settings::{fewer_threads, shared, waits_actively};
 use super::waits::times_of;
@@ -94,6 +94,10 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     if kind == Kind::NoProcessor {
         let most = scheduling.ready_ns as f64 - amount.likely;
         amount += within_others(facts, &scheduling, most.max(0.0), &mut list);
+        amount = amount.at_most(most_without(facts));
+        if facts.share(amount.likely) < BUSY && !is_busy {
+            return;
+        }
     }
     if is_busy {
         doubt_what_is_not_evident(facts, &scheduling, &mut list);
@@ -130,6 +134,15 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     if block_each_other {
         say(Kind::Oversubscription);
     }
+}
+
+/// The most that a quiet machine wins, in nanoseconds: the first thread still does its own work then, and
+/// sleeps as long.
+fn most_without(facts: &Facts<'_, '_>) -> f64 {
+    let first = first_thread(facts);
+    first.map_or(f64::MAX, |first| {
+        first.ready.saturating_add(first.lost) as f64
+    })
 }
 
 /// Marks what threads without a processor may have caused as doubtful.

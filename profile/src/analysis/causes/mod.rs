@@ -135,6 +135,9 @@ pub struct Causes {
     pub notes: Vec<String>,
     /// If the list is empty: a cause that the machine or chance may explain as well.
     pub doubtful: Option<Cause>,
+    /// For how long the program slept outside of teams; percent of the run. Zero if that is little, or
+    /// not known.
+    pub slept: Share,
     /// The elapsed time that all causes together can win; percent of the run. It is less than
     /// the run where threads shared processors.
     pub(crate) most: Share,
@@ -446,6 +449,7 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
     causes.notes = handing_out::notes(facts, &causes.list);
     causes.doubtful = doubtful.filter(|_| causes.list.is_empty());
     causes.notes.extend(contention::notes(facts, &causes.list));
+    causes.slept = facts.elapsed(serial::slept(facts) as f64);
     causes
 }
 

@@ -1,5 +1,6 @@
 //! The serial part: one thread works outside of all teams.
 
+use super::kernel::first_thread;
 use super::ledger::{Amount, Ledger};
 use super::{Cause, Facts, Kind, Place};
 use crate::analysis::words::{count, percent, time};
@@ -24,7 +25,8 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     // shorten it any further.
     let at_once = facts.profile.run.at_once(overheads.threads) as f64;
     let of_each = (at_once / overheads.processes.max(1) as f64).max(1.0);
-    let worth = (serial - short_stretches(facts)).max(0.0);
+    let slept = slept(facts);
+    let worth = (serial - short_stretches(facts) - slept as f64).max(0.0);
     let amount = Amount {
         lost: overheads.idle.ns,
         likely: worth * (1.0 - 1.0 / of_each),
@@ -35,8 +37,12 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
         1 => "one".to_owned(),
         processes => processes.to_string(),
     };
+    let sleep = match slept {
+        0 => String::new(),
+        slept => format!(", and for {} of that none", time(slept)),
+    };
     let what = format!(
-        "for {} of {} only {one} of {} had work{who}",
+        "for {} of {} only {one} of {} had work{who}{sleep}",
         time(overheads.serial.ns),
         time(overheads.duration_ns),
         count(overheads.threads, "thread"),
@@ -46,14 +52,25 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
         begins_behind: stretch(facts).and_then(|(longest, _)| longest.after),
         ..cause
     };
-    let cause = cause.showing(&[
+    let mut evidence = vec![
         ("serial_ns", overheads.serial.ns),
         ("threads", overheads.threads),
-    ]);
+    ];
+    evidence.extend((slept > 0).then_some(("slept_ns", slept)));
+    let cause = cause.showing(&evidence);
     vec![cause.saying(
         what,
         "Parallelise what takes most of it, or let it overlap with parallel work.",
     )]
+}
+
+/// For how long the initial thread slept outside of teams, in nanoseconds; 0 if that is little. It waited
+/// for input, output, time, or another process, and no other thread could have helped it.
+pub(super) fn slept(facts: &Facts<'_, '_>) -> u64 {
+    const LITTLE: u64 = 20;
+    let serial = facts.overheads.serial.ns;
+    let slept = first_thread(facts).map_or(0, |first| first.slept.min(serial));
+    if slept > serial / LITTLE { slept } else { 0 }
 }
 
 /// The time of stretches between regions that are too short to be parallel, in nanoseconds.
