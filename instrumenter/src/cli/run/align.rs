@@ -8,6 +8,7 @@
 //! with the same number.
 
 mod clauses;
+mod code;
 mod scope;
 
 use std::collections::BTreeSet;
@@ -17,11 +18,13 @@ use profile::event::Event;
 use profile::region_kind::RegionKind;
 
 pub(super) use clauses::has;
+pub(super) use code::InCode;
 pub(super) use scope::{Scope, body_around, is_same};
 
 use clauses::{
     copies_in_and_out, dependence, flushes, is_named, is_static, reduces_by_own_operator,
 };
+use code::{head_at_begin, leave_out_removed, of_copies};
 
 /// Begin of the name of a critical section of which only a number is known.
 pub(super) const UNNAMED: char = '?';
@@ -77,15 +80,6 @@ impl Of<'_> {
 pub(super) struct Call {
     pub(super) address: u64,
     pub(super) line: u32,
-}
-
-/// What the machine code of a scope tells.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct InCode<'a> {
-    /// The number of calls of an entry: for critical sections, those of sections with any name.
-    pub(super) calls: usize,
-    /// The lines of the scope's file of which there is code.
-    pub(super) lines: &'a BTreeSet<u32>,
 }
 
 /// A place in the source where a call of a kind belongs.
@@ -299,38 +293,6 @@ fn named_places(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
         .count()
 }
 
-/// Leaves out the places of constructs that the compiler removed, since they are never executed: there
-/// is no code of their lines, and there are as many calls as other places. Nothing is left out if
-/// the numbers differ: a compiler may also make one call of several, and only some of them keep lines.
-fn leave_out_removed(
-    all: &[Descriptor],
-    scope: Scope<'_>,
-    places: &mut Vec<CallSite>,
-    code: InCode<'_>,
-) {
-    let is_removed = |place: &CallSite| {
-        let construct = &all[place.construct];
-        let lines = construct.begin.first..=construct.end.last;
-        // A directive without a body, such as a barrier, may have no line of its own.
-        let has_body = construct.begin.last < construct.end.last;
-        let is_call = matches!(place.belongs, Belongs::Itself | Belongs::Waits);
-        is_call && has_body && code.lines.range(lines).next().is_none()
-    };
-    let numbers = |places: &[CallSite]| {
-        let is_certain = |place: &&CallSite| place.belongs != Belongs::Begins;
-        let most = places.iter().filter(is_certain).count();
-        most.saturating_sub(usize::from(scope.may_lack(all, places)))..=most
-    };
-    let left: Vec<CallSite> = places
-        .iter()
-        .filter(|it| !is_removed(it))
-        .copied()
-        .collect();
-    if code.calls < *numbers(places).start() && numbers(&left).contains(&code.calls) {
-        *places = left;
-    }
-}
-
 /// Whether the lines of calls rise.
 fn rise(calls: &[Call], order: &[usize]) -> bool {
     let mut pairs = order.windows(2);
@@ -370,34 +332,6 @@ fn in_order(places: &[CallSite], order: &[usize]) -> Vec<Found> {
     found
 }
 
-/// The places of calls of which a compiler made copies, such as one in each branch in front of it:
-/// copies have the same line. They are known if there are as many lines as places, and each line is
-/// behind the place before and in front of the next one.
-fn of_copies(places: &[CallSite], calls: &[Call], order: &[usize]) -> Option<Vec<Found>> {
-    let lines: BTreeSet<u32> = calls.iter().map(|call| call.line).collect();
-    if lines.len() != places.len() || calls.len() <= places.len() {
-        return None;
-    }
-    let begins = || places.iter().map(|place| place.lines[0]);
-    let before = std::iter::once(0).chain(begins());
-    let next = begins().skip(1).chain([u32::MAX]);
-    let mut between = before.zip(next).zip(places).zip(&lines);
-    let is_in_order = between.all(|(((before, next), place), line)| {
-        let end = place.lines[1].max(next - 1);
-        (before + 1..=end).contains(line)
-    });
-    let number = |call: &Call| lines.range(..call.line).count();
-    let place_of = |call: &Call| places[number(call)].found();
-    // The compiler moved a call that stands behind the call of a later place, unless it is a copy.
-    let is_moved = |pair: &[usize]| {
-        let [before, call] = [pair[0], pair[1]].map(|call| number(&calls[call]));
-        let copies = calls.iter().filter(|other| number(other) == call);
-        before > call && copies.count() == 1
-    };
-    let is_in_order = is_in_order && !order.windows(2).any(is_moved);
-    is_in_order.then(|| calls.iter().map(place_of).collect())
-}
-
 /// The barriers at the ends of several constructs may have the line of the first one. Only the
 /// first of them is certain.
 fn each_end_once(mut found: Vec<Found>, order: &[usize]) -> Vec<Found> {
@@ -410,28 +344,6 @@ fn each_end_once(mut found: Vec<Found>, order: &[usize]) -> Vec<Found> {
         }
     }
     found
-}
-
-/// The call that asks for the thread's number for a loop that is the first statement of a body, and the
-/// loop's place. Compilers give such a call no line, so it has that of the code before: of the body's
-/// directive.
-fn head_at_begin<'a>(
-    scope: Scope<'_>,
-    of: Of<'_>,
-    places: &'a [CallSite],
-    calls: &[Call],
-) -> Option<(usize, &'a CallSite)> {
-    let Scope::Body(body) = scope else {
-        return None;
-    };
-    let first = places.first()?;
-    let is_next = first.belongs == Belongs::Itself && first.lines[0] == body.begin.last + 1;
-    let begin = body.begin.first..=body.begin.last;
-    let mut heads = (0..calls.len()).filter(|call| begin.contains(&calls[*call].line));
-    match (heads.next(), heads.next()) {
-        (Some(head), None) if of.is_head && is_next => Some((head, first)),
-        _ => None,
-    }
 }
 
 /// If all calls but one have places of their own, the remaining call gets the remaining place.
@@ -620,5 +532,7 @@ fn waits_in_a_barrier(kind: RegionKind, construct: &Descriptor) -> bool {
     }
 }
 
+#[cfg(test)]
+mod code_tests;
 #[cfg(test)]
 mod tests;

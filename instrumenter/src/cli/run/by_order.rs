@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use profile::descriptor::Descriptor;
 use profile::model::{Code, Profile};
 use profile::region_kind::RegionKind;
 use trace::layout::Meaning;
@@ -17,7 +16,7 @@ use super::machine::gnu_entry;
 use super::module::{Frame, GNU_BODY, Module};
 use super::optional::Optional;
 use super::sections;
-use super::sources::Sources;
+use super::sources::{Constructs, Sources};
 use super::wanted::{Bodies, Function, Wanted, is_head, note_part, offset, set};
 
 /// Calls that may belong to the same constructs: their function, the places of the calls by which it
@@ -219,7 +218,7 @@ pub(super) fn find_calls(
     sources: &mut Sources,
     meanings: &mut [Meaning],
 ) {
-    let (_, bodies) = known;
+    let bodies = known.1;
     let groups = grouped(profile, wanted, bodies, sources);
     let shared = wanted.iter().filter(|one| one.is_shared);
     let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
@@ -229,50 +228,42 @@ pub(super) fn find_calls(
     let mut begun: BTreeMap<(String, usize), u64> = BTreeMap::new();
     let mut optional = Optional::default();
     for ((function, inlined, _, name, is_head), calls) in groups {
-        let Some(first) = calls.first() else {
-            continue;
-        };
+        let Some(first) = calls.first() else { continue };
         let kind = profile.regions[first.region].kind;
         let body = bodies.get(&function);
         let file = body.map_or(&first.frame.file, |(file, _)| file);
         let constructs = sources.of(file);
-        let scope = match body {
-            Some((_, number)) => Scope::Body(&constructs.all[*number]),
-            None => Scope::Function(&first.frame.user),
-        };
+        let scope = Scope::of(body, &constructs.all, &first.frame.user);
         let of = Of {
             kind,
             name: name.as_deref(),
             is_head,
         };
         let in_code = in_code((&function, &inlined), of, &calls, known, sources);
-        let lines = match (known.0.get(&function.0), &in_code) {
-            (Some(module), Some(_)) => {
-                others.lines_of(module, &function.0, (first.address, file), sources)
-            }
-            _ => BTreeSet::new(),
-        };
+        let module = known.0.get(&function.0);
+        let lines = module
+            .filter(|_| in_code.is_some())
+            .map(|module| others.lines_of(module, &function.0, (first.address, file), sources));
         let own = (function.clone(), inlined.clone());
+        let at = (&own, first.address);
         let (left_out, may_be_fewer) =
             optional.left_out((file, &constructs), scope, of, in_code.as_deref());
         let may_be_more = constructs.may_be_more(kind, scope.function())
             || may_be_fewer
-            || known.0.get(&function.0).is_some_and(|module| {
-                others.may_be_of_others(module, (&own, first.address), of, sources)
-            });
-        let is_of_others = known.0.get(&function.0).is_some_and(|module| {
-            Inlined::may_be_of_those_around(module, (&own, first.address), of, bodies, sources)
-        });
+            || module.is_some_and(|module| others.may_be_of_others(module, at, of, sources));
+        let is_of_others = module
+            .is_some_and(|module| Inlined::may_be_of_those_around(module, at, of, bodies, sources));
         if is_of_others {
             continue;
         }
         let found = of_group(
-            &constructs.all,
+            &constructs,
             may_be_more,
             scope,
             of,
             &calls,
-            (in_code.as_deref(), &lines, &left_out),
+            in_code.as_deref().zip(lines.as_ref()),
+            &left_out,
         );
         for (one, found) in calls.iter().zip(found) {
             let index = one.region;
@@ -304,16 +295,19 @@ pub(super) fn find_calls(
 /// The constructs of the calls of a group. They are told by the executed calls alone, and by all that
 /// the code has: a call that was not executed may be one of a directive, or a copy of another call.
 fn of_group(
-    all: &[Descriptor],
+    constructs: &Constructs,
     may_be_more: bool,
     scope: Scope<'_>,
     of: Of<'_>,
     calls: &[GroupedCall<'_>],
-    (in_code, lines, left_out): (Option<&[Call]>, &BTreeSet<u32>, &BTreeSet<usize>),
+    in_code: Option<(&[Call], &BTreeSet<u32>)>,
+    left_out: &BTreeSet<usize>,
 ) -> Vec<Found> {
-    let code = in_code.map(|calls| InCode {
+    let all = &constructs.all;
+    let code = in_code.map(|(calls, lines)| InCode {
         calls: calls.len(),
         lines,
+        repeated: &constructs.repeated,
     });
     let find = |others: &[Call]| {
         // A call that is the last act of a function is one, wherever the function is called.
@@ -327,7 +321,7 @@ fn of_group(
         of_each.collect::<Vec<Found>>()
     };
     let mut found = find(&[]);
-    if let Some(all) = in_code.filter(|_| !of.is_named_critical()) {
+    if let Some((all, _)) = in_code.filter(|_| !of.is_named_critical()) {
         for (found, other) in found.iter_mut().zip(find(all)) {
             *found = found.with(other);
         }

@@ -123,10 +123,7 @@ impl Inlined {
             let body = bodies.get(&instance.0);
             let file = body.map_or(&frame.file, |(file, _)| file);
             let constructs = sources.of(file);
-            let scope = match body {
-                Some((_, number)) => Scope::Body(&constructs.all[*number]),
-                None => Scope::Function(&frame.user),
-            };
+            let scope = Scope::of(body, &constructs.all, &frame.user);
             let least = align::least_calls(&constructs.all, scope, of);
             let is_its = |(of, _, makes): &&(Vec<Instance>, Vec<Frame>, Option<usize>)| {
                 makes.is_some_and(|makes| of[makes] == **instance)

@@ -31,6 +31,8 @@ pub(super) struct Constructs {
     made: MadeByMacros,
     /// The branches of each `#if` that has a construct in one of them: the preprocessor keeps one.
     branches: Vec<Branch>,
+    /// The places of the constructs whose bodies stand in the source several times, by line and column.
+    pub(super) repeated: BTreeSet<(u32, u32)>,
     /// The name of the main program, if its symbol is another one.
     main: Option<String>,
 }
@@ -176,6 +178,24 @@ fn may_call_for(construct: &Descriptor, kind: RegionKind) -> bool {
         || is_measured_as(kind, construct)
 }
 
+/// The places of the constructs whose bodies stand in a source several times, but for blanks.
+fn repeated(source: &str, all: &[Descriptor]) -> BTreeSet<(u32, u32)> {
+    let lines: Vec<String> = source
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let mut places: HashMap<&[String], Vec<(u32, u32)>> = HashMap::new();
+    for construct in all {
+        let body = construct.begin.last as usize..construct.end.last as usize;
+        if let Some(body) = lines.get(body) {
+            let place = (construct.begin.first, construct.column);
+            places.entry(body).or_default().push(place);
+        }
+    }
+    let several = places.into_values().filter(|places| places.len() > 1);
+    several.flatten().collect()
+}
+
 fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
     let original = super::super::read_source(Path::new(file)).ok()?;
     let (included, are_all) = headers::included_by(Path::new(file), folders);
@@ -215,8 +235,10 @@ fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
     let regions = result.plan.regions.into_iter();
     let mut all: Vec<Descriptor> = regions.map(|region| region.descriptor).collect();
     all.sort_by_key(|descriptor| (descriptor.begin.first, descriptor.column));
-    let branches = branches(&String::from_utf8_lossy(&source.text), &all);
+    let text = String::from_utf8_lossy(&source.text);
+    let branches = branches(&text, &all);
     Some(Constructs {
+        repeated: repeated(&text, &all),
         all,
         more,
         optional: BTreeSet::new(),

@@ -61,18 +61,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     // Threads that mostly sleep are ready for a large part of the time that they are awake.
     let is_long = facts.share(scheduling.ready_ns as f64) >= BUSY;
     let is_busy = kind == Kind::NoProcessor && without >= VERY_BUSY && is_long;
-    if is_busy {
-        // LLVM's threads wait for tasks by yielding, so the kernel counts them as ready, too.
-        let few_tasks =
-            |it: &&mut Cause| it.kind == Kind::TooFewTasks && !tasks::are_fewer_than_threads(it);
-        let doubt = |it: &mut Cause| it.doubt = Doubt::ByChance;
-        causes.list.iter_mut().filter(few_tasks).for_each(doubt);
-    }
-    if kind == Kind::NoProcessor {
-        let regions = causes.list.iter_mut();
-        let late = regions.filter(|it| small::may_lack_processors(facts, it));
-        late.for_each(|it| it.doubt = Doubt::ByChance);
-    }
+    doubt_chance(facts, kind, is_busy, &mut causes.list);
     let mut list = causes.list.clone();
     let mut amount = useful_without(facts, kind, &scheduling);
     amount += serial_without(facts, &scheduling, &mut list);
@@ -133,6 +122,19 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     say(kind);
     if block_each_other {
         say(Kind::Oversubscription);
+    }
+}
+
+/// Marks what other programs may have caused: too few tasks if the machine was very busy, and small regions
+/// that may have lacked processors.
+fn doubt_chance(facts: &Facts<'_, '_>, kind: Kind, is_busy: bool, causes: &mut [Cause]) {
+    let is_doubted = |it: &&mut Cause| {
+        // LLVM's threads wait for tasks by yielding, so the kernel counts them as ready, too.
+        let few_tasks = it.kind == Kind::TooFewTasks && !tasks::are_fewer_than_threads(it);
+        is_busy && few_tasks || kind == Kind::NoProcessor && small::may_lack_processors(facts, it)
+    };
+    for cause in causes.iter_mut().filter(is_doubted) {
+        cause.doubt = Doubt::ByChance;
     }
 }
 

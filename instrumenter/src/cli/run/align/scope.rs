@@ -16,6 +16,19 @@ pub(in super::super) enum Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
+    /// That of a function of the machine code: the body of a construct, by its file and number, if it is
+    /// one, or a function of the user's.
+    pub(in super::super) fn of(
+        body: Option<&(String, usize)>,
+        all: &'a [Descriptor],
+        function: &'a str,
+    ) -> Self {
+        match body {
+            Some((_, number)) => Self::Body(&all[*number]),
+            None => Self::Function(function),
+        }
+    }
+
     /// Whether a `loop` is one of the team's, and not of a single thread.
     pub(super) fn binds_to_team(self, generic: &Descriptor) -> bool {
         let is_in_team = matches!(self, Self::Body(body) if has(body, "parallel"));

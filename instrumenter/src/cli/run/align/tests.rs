@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::*;
 use profile::descriptor::SourceLines;
 
-fn construct(region_type: &str, lines: [u32; 2], directive: &str) -> Descriptor {
+pub(super) fn construct(region_type: &str, lines: [u32; 2], directive: &str) -> Descriptor {
     let at = |line| SourceLines {
         file: "a.c".into(),
         first: line,
@@ -21,7 +21,7 @@ fn construct(region_type: &str, lines: [u32; 2], directive: &str) -> Descriptor 
     }
 }
 
-fn calls(lines: &[u32]) -> Vec<Call> {
+pub(super) fn calls(lines: &[u32]) -> Vec<Call> {
     let numbered = (1..).zip(lines);
     numbered
         .map(|(address, line)| Call {
@@ -31,16 +31,22 @@ fn calls(lines: &[u32]) -> Vec<Call> {
         .collect()
 }
 
-const NONE: &BTreeSet<usize> = &BTreeSet::new();
+pub(super) const NONE: &BTreeSet<usize> = &BTreeSet::new();
+
+const NOWHERE: &BTreeSet<(u32, u32)> = &BTreeSet::new();
 
 /// So many calls in the machine code, which has code of all lines.
-fn in_code(calls: usize) -> Option<InCode<'static>> {
+pub(super) fn in_code(calls: usize) -> Option<InCode<'static>> {
     static LINES: LazyLock<BTreeSet<u32>> = LazyLock::new(|| (1..100).collect());
     let lines = &LINES;
-    Some(InCode { calls, lines })
+    Some(InCode {
+        calls,
+        lines,
+        repeated: NOWHERE,
+    })
 }
 
-fn of(kind: RegionKind) -> Of<'static> {
+pub(super) fn of(kind: RegionKind) -> Of<'static> {
     Of {
         kind,
         name: None,
@@ -78,31 +84,6 @@ fn loops_are_told_apart_by_how_they_are_spread() {
     );
 }
 
-/// The call for a loop right behind the directive of a region has the line of that directive.
-#[test]
-fn a_loop_that_is_the_first_statement_of_a_region_is_begun_at_its_directive() {
-    let head = Of {
-        is_head: true,
-        ..of(RegionKind::Loop)
-    };
-    let of_first = |loop_at: u32, lines: &[u32]| {
-        let all = [
-            construct("parallel", [1, 20], "omp parallel"),
-            construct("for", [loop_at, 9], "omp for"),
-            construct("for", [11, 14], "omp for"),
-        ];
-        let scope = Scope::Body(&all[0]);
-        of_calls(&all, true, scope, head, &calls(lines), (None, NONE))
-    };
-    assert_eq!(
-        of_first(2, &[1, 11]),
-        [Found::Certain(1), Found::Certain(2)]
-    );
-    // A statement before the loop may call a function with a loop of its own.
-    assert_eq!(of_first(3, &[1]), [Found::Near]);
-    assert_eq!(of_first(2, &[1, 1]), [Found::Near, Found::Near]);
-}
-
 /// A combined construct calls the runtime for its loop in its own body, and not where it stands.
 #[test]
 fn a_combined_construct_makes_no_call_of_its_loop_around_it() {
@@ -133,7 +114,7 @@ fn a_combined_construct_makes_no_call_of_its_loop_around_it() {
     }
 }
 
-fn source() -> Vec<Descriptor> {
+pub(super) fn source() -> Vec<Descriptor> {
     vec![
         construct("parallel", [1, 40], "omp parallel"),
         construct("single", [3, 9], "omp single"),
@@ -164,7 +145,7 @@ fn a_body_begins_at_its_directive() {
 }
 
 /// The constructs of calls at these lines, in the body of the first construct.
-fn in_first_body(all: &[Descriptor], of: Of<'_>, lines: &[u32]) -> Vec<Found> {
+pub(super) fn in_first_body(all: &[Descriptor], of: Of<'_>, lines: &[u32]) -> Vec<Found> {
     of_calls(
         all,
         false,
@@ -209,24 +190,6 @@ fn calls_and_directives_of_a_kind_are_in_one_order() {
         find(RegionKind::Single, &[14, 1]),
         [Found::Near, Found::Near]
     );
-}
-
-#[test]
-fn copies_of_a_call_are_one_construct() {
-    let all = source();
-    let find = |kind, lines: &[u32]| in_first_body(&all, of(kind), lines);
-    assert_eq!(
-        find(RegionKind::Single, &[1, 14, 14]),
-        [Found::Certain(1), Found::Certain(5), Found::Certain(5)]
-    );
-    // The second line is in front of the first construct.
-    assert_eq!(find(RegionKind::Single, &[1, 2, 1]), [Found::Near; 3]);
-    // A third line belongs to neither.
-    assert_eq!(find(RegionKind::Single, &[1, 14, 15]), [Found::Near; 3]);
-    // The compiler moved the first call, so that the calls of other lines may be moved, too.
-    assert_eq!(find(RegionKind::Single, &[14, 14, 1]), [Found::Near; 3]);
-    let both = [0, 1, 0, 1].map(|number| Found::Certain([1, 5][number]));
-    assert_eq!(find(RegionKind::Single, &[1, 14, 1, 14]), both);
 }
 
 #[test]
@@ -592,77 +555,6 @@ fn calls_with_the_line_of_a_condition_are_not_told_by_order() {
     assert_eq!(find(&[1, 6]), [Found::Certain(0), Found::Certain(1)]);
     // One has the line of its directive, so the other one is the rest.
     assert_eq!(find(&[2, 7]), [Found::Certain(0), Found::Certain(1)]);
-}
-
-/// Of equal calls in two branches, a compiler makes one. It has the line of one of them.
-#[test]
-fn with_fewer_calls_than_places_no_line_is_certain() {
-    let critical = |line, name: &str| Descriptor {
-        name: Some(name.into()),
-        ..construct("critical", [line, line + 1], "omp critical")
-    };
-    let all = [
-        construct("barrier", [2, 2], "omp barrier"),
-        construct("barrier", [4, 4], "omp barrier"),
-        critical(6, "a"),
-        critical(8, "a"),
-        critical(10, "b"),
-    ];
-    let find = |of, lines: &[u32], number: Option<usize>| {
-        let scope = Scope::Function("f");
-        let code = number.and_then(in_code);
-        of_calls(&all, false, scope, of, &calls(lines), (code, NONE))
-    };
-    let barrier = of(RegionKind::Barrier);
-    assert_eq!(find(barrier, &[4], Some(1)), [Found::Near]);
-    // The other one is in the code, but was not executed; or the code tells nothing.
-    assert_eq!(find(barrier, &[4], Some(2)), [Found::Certain(1)]);
-    assert_eq!(find(barrier, &[4], None), [Found::Certain(1)]);
-    let found = find(barrier, &[1, 3], Some(2));
-    assert_eq!(found, [Found::Certain(0), Found::Certain(1)]);
-    // All critical sections with a name have one entry.
-    let named = |name| Of {
-        name: Some(name),
-        ..of(RegionKind::Critical)
-    };
-    assert_eq!(find(named("a"), &[8], Some(2)), [Found::Near]);
-    assert_eq!(find(named("a"), &[8], Some(3)), [Found::Certain(3)]);
-    assert_eq!(find(named("b"), &[8], Some(2)), [Found::Certain(4)]);
-}
-
-/// A compiler leaves out what is never executed: then there is no code of its lines.
-#[test]
-fn constructs_that_the_compiler_removed_have_no_calls() {
-    let all = [
-        construct("single", [2, 4], "omp single"),
-        construct("single", [6, 8], "omp single"),
-        construct("single", [10, 12], "omp single"),
-    ];
-    let find = |calls_in_code, lines: &[u32], has_code: &[u32]| {
-        let scope = Scope::Function("f");
-        let code = InCode {
-            calls: calls_in_code,
-            lines: &has_code.iter().copied().collect(),
-        };
-        let single = of(RegionKind::Single);
-        of_calls(
-            &all,
-            false,
-            scope,
-            single,
-            &calls(lines),
-            (Some(code), NONE),
-        )
-    };
-    let certain = [Found::Certain(0), Found::Certain(2)];
-    let near = [Found::Near; 2];
-    assert_eq!(find(2, &[1, 9], &[1, 3, 9, 11]), certain);
-    // All have code, so one of two calls stands for two constructs.
-    assert_eq!(find(2, &[1, 9], &[1, 3, 7, 9, 11]), near);
-    // Two were removed, but not their calls.
-    assert_eq!(find(2, &[1, 9], &[1, 3, 9]), near);
-    // One call is not executed.
-    assert_eq!(find(3, &[2, 10], &[1, 3, 9, 11]), certain);
 }
 
 /// A compiler moves what seldom runs behind the rest. If the line of a call is behind the construct at
