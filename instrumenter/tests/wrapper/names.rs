@@ -132,6 +132,21 @@ fn a_dependency_file_may_be_standard_output() {
     }
 }
 
+/// `/dev/stdout` is a link, which root could replace by a file.
+#[test]
+fn a_dependency_file_may_be_a_link() {
+    let project = Project::new(&[("src/a.c", &function("f", "1")), ("real.d", "")]);
+    let link = project.path("link.d");
+    std::os::unix::fs::symlink("real.d", &link).unwrap();
+    let made = ["1", "0"].map(|off| {
+        let text = "-fopenmp -c ./src/a.c -MMD -MF link.d";
+        project.rompcc("gcc", text).env("ROMP_OFF", off).quietly();
+        assert!(link.is_symlink(), "{off}");
+        project.read("real.d")
+    });
+    assert_eq!(made[1], made[0]);
+}
+
 #[test]
 fn quoted_headers_are_those_beside_the_source() {
     let source = format!("#include \"x.h\"\n{}", function("f", "X"));
