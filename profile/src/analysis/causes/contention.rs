@@ -45,6 +45,13 @@ const FETCHED_NS: u64 = 5;
 /// cache line comes from another processor.
 const TAKEN_NS: u64 = 500;
 
+/// To enter a free critical section and to leave it takes up to about this many nanoseconds, if no other
+/// processor had it meanwhile.
+const FREE_NS: f64 = 10.0;
+
+/// The data that a critical section protects come from another processor in about this time, in nanoseconds.
+const DATA_NS: f64 = 80.0;
+
 /// A critical section or lock is passed to another processor in at most about this time, in nanoseconds.
 const HANDED_OVER_NS: u64 = 100;
 
@@ -109,6 +116,10 @@ fn cause(
     }
     let upper = cause.upper.ns.max(held(facts, &regions, cause.likely.ns));
     cause.upper = facts.elapsed(upper as f64);
+    if *kind == Kind::Critical {
+        let likely = cause.likely.ns as f64 * with_data(facts, &regions);
+        cause.likely = facts.elapsed(likely.min(upper as f64));
+    }
     let (what, evidence) = what(facts, *kind, most.region, &regions, guard);
     Some(
         cause
@@ -146,6 +157,19 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
     match at_once > 1.0 {
         true => alone + ((measured - alone) / 2.0).min(updates * ONE_OTHER_NS),
         false => alone,
+    }
+}
+
+/// How many times as much as the time to pass critical sections the run saves without them. What a section
+/// protects comes from another processor, too, and then its body mostly waits for that.
+fn with_data(facts: &Facts<'_, '_>, regions: &[usize]) -> f64 {
+    let times = column_sum(facts, regions, Quantity::ExecCount).max(1) as f64;
+    let mean = |quantity| column_sum(facts, regions, quantity) as f64 / times;
+    let passing = mean(Quantity::EnterTime) + mean(Quantity::ExitTime);
+    let has_other = facts.profile.run.at_once(facts.overheads.threads) > 1;
+    match has_other && passing >= FREE_NS {
+        true => 1.0 + mean(Quantity::BodyTime).min(passing).min(DATA_NS) / passing,
+        false => 1.0,
     }
 }
 

@@ -7,7 +7,7 @@ use super::layout::{Line, banner, more, room, shortened};
 use super::place;
 use super::worth::Worth;
 use crate::analysis::words::{count, percent, short_time, time};
-use crate::analysis::{Contended, Dilation, Lateness, NEGLIGIBLE, Report, Spread};
+use crate::analysis::{Contended, Dilation, Lateness, NEGLIGIBLE, Report, Share, Spread};
 use crate::model::{Bucket, ContentionSite, GuardKind};
 use crate::report::page::Page;
 
@@ -21,6 +21,8 @@ const MOST_GUARDS: usize = 20;
 const MOST_SITES: usize = 5;
 /// The most regions in the list of the measurement's costs.
 const MOST_DILATED: usize = 10;
+/// The cost in a region is shown from this part of the thread time on, in percent.
+const LEAST_DILATED: f64 = 0.1;
 /// Characters for the numbers in a histogram, from few to many.
 const SHADES: &[u8] = b".:-=+*#@";
 
@@ -211,7 +213,10 @@ fn site(
     timed: u64,
     out: &mut Page<'_>,
 ) -> io::Result<()> {
-    let each = |ns: u64, number: u64| time(ns / number.max(1));
+    let each = |ns: u64, number: u64| match ns / number.max(1) {
+        0 if ns > 0 => "under 1 ns".to_owned(),
+        each => time(each),
+    };
     writeln!(
         out,
         "    {}: had {}, {} waited; {} to get it on average, at most {}; held {} on average",
@@ -253,16 +258,17 @@ fn dilation(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
         time(dilation.cost.ns),
         percent(dilation.cost.percent)
     )?;
-    let matter = |percent: f64| percent >= NEGLIGIBLE;
-    let regions = dilation
-        .regions
-        .iter()
-        .filter(|row| matter(row.cost.percent));
+    let thread_time = report.overheads.thread_time_ns;
+    let matters = |cost: &Share| {
+        cost.percent >= NEGLIGIBLE && Share::of(cost.ns, thread_time).percent >= LEAST_DILATED
+    };
+    let regions = dilation.regions.iter().filter(|row| matters(&row.cost));
     for row in regions.take(MOST_DILATED) {
         writeln!(
             out,
-            "    {}: {} of the time spent there ({}) is measurement",
+            "    {}: {} of measurement, {} of the time spent there ({})",
             name(report, row.region),
+            time(row.cost.ns),
             // The cost of an event was calibrated at another moment than the event happened, so
             // it may be too high.
             percent(row.cost.percent.min(100.0)),
