@@ -59,19 +59,22 @@ fn a_quiet_machine_wins_no_more_than_the_first_thread_did_not_do() {
 /// Outside of teams, only one thread has work; but while it sleeps, none has.
 #[test]
 fn a_program_that_sleeps_is_no_serial_part() {
-    let serial = |slept: u64| {
+    let serial = |slept: u64, others: u64| {
         let even = team(&[Kind::Loop], vec![loop_of(1, [[80, 0], [80, 0]])]);
         let mut profile = busy(even, 0, 2);
         let scheduling = profile.run.scheduling.as_mut().unwrap();
         scheduling.first_run_ns = (100 - slept) * SECOND;
+        scheduling.run_ns = scheduling.first_run_ns + (80 + others) * SECOND;
         let report = Report::new(&profile);
         let causes = report.causes.list.iter();
         let causes: Vec<_> = causes.map(|it| (it.kind, it.likely.ns / SECOND)).collect();
         (causes, report.causes.slept.ns / SECOND)
     };
-    assert_eq!(serial(0), (vec![(CauseKind::SerialPart, 10)], 0));
-    assert_eq!(serial(12), (vec![(CauseKind::SerialPart, 4)], 12));
-    assert_eq!(serial(20), (Vec::new(), 20));
+    assert_eq!(serial(0, 0), (vec![(CauseKind::SerialPart, 10)], 0));
+    assert_eq!(serial(12, 0), (vec![(CauseKind::SerialPart, 4)], 12));
+    assert_eq!(serial(20, 0), (Vec::new(), 20));
+    // Threads that are in no team worked meanwhile.
+    assert_eq!(serial(20, 20), (vec![(CauseKind::SerialPart, 10)], 0));
 }
 
 /// The thread that writes the profile sleeps until then.

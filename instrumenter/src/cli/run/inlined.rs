@@ -66,7 +66,8 @@ impl Inlined {
         let (path, _, instance) = &own.0;
         let function = |frame: &Frame| (path.clone(), frame.function.clone(), *instance);
         let mut places: BTreeMap<Instance, usize> = BTreeMap::new();
-        for frames in self.stacks(module, path, address, sources).iter() {
+        let stacks = self.stacks(module, path, address, sources);
+        for frames in stacks.iter().filter(|frames| frames.len() > 1) {
             for (inner, number) in inner(frames, own, function, of, sources) {
                 places.insert(inner, number);
             }

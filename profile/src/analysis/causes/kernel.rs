@@ -40,20 +40,31 @@ pub(super) struct FirstThread {
     pub(super) ready: u64,
     /// For how long it may have waited for other threads, as the analysis knows.
     pub(super) lost: u64,
-    /// For how long it slept, without the time that it may have waited for other threads.
+    /// For how long no thread ran, or waited for another one in a team.
     pub(super) slept: u64,
 }
 
-/// What the kernel tells of the initial thread. None if it tells nothing, or if there are several.
+/// What the kernel tells of the initial thread. None if it tells nothing, if there are several, or if it is
+/// not the thread that started the program.
 pub(super) fn first_thread(facts: &Facts<'_, '_>) -> Option<FirstThread> {
-    let run = &facts.profile.run;
+    let (run, overheads) = (&facts.profile.run, facts.overheads);
     let scheduling = run.scheduling.filter(|all| all.first_run_ns > 0)?;
-    if facts.overheads.processes > 1 || !facts.profile.has_one_initial_thread_each() {
+    let mut threads = facts.profile.threads.iter();
+    if overheads.processes > 1 || threads.any(|thread| thread.path.first() != Some(&0)) {
         return None;
     }
     let lost = lost_by_first(facts);
     let (ran, ready) = (scheduling.first_run_ns, scheduling.first_ready_ns);
-    let slept = [ran, ready, lost]
+    // What other threads ran outside of teams may be work of the program's.
+    let all = run.user_ns.saturating_add(run.system_ns);
+    let others = all.max(scheduling.run_ns).saturating_sub(ran);
+    let in_teams = overheads
+        .whole_sum
+        .total
+        .ns
+        .saturating_sub(overheads.coverage.ns);
+    let awake = [ran, ready, lost, others.saturating_sub(in_teams)];
+    let slept = awake
         .iter()
         .fold(run.duration_ns, |left, ns| left.saturating_sub(*ns));
     Some(FirstThread { ready, lost, slept })

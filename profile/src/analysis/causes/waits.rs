@@ -170,11 +170,11 @@ fn last_to_come(facts: &Facts<'_, '_>, entry: &Entry) -> String {
     let first = waits.iter().max_by_key(|(_, ns)| *ns);
     match (last, first) {
         (Some(last), Some(first)) if !all_wait(facts, entry) => format!(
-            "thread {} came last and waited {}, thread {} waited {}",
+            "threads waited mostly for thread {}: thread {} waited {}, it only {}",
             facts.threads[last.0],
-            time(last.1),
             facts.threads[first.0],
-            time(first.1)
+            time(first.1),
+            time(last.1)
         ),
         _ => "threads took turns in being late".to_owned(),
     }
