@@ -54,17 +54,19 @@ pub(crate) fn with_large_pages<R>(action: impl FnOnce() -> R) -> R {
     result
 }
 
+/// New memory of the system's that can be written to, with some more flags; `MAP_FAILED` if it refuses.
+fn map(size: usize, flags: libc::c_int) -> *mut libc::c_void {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags;
+    // SAFETY: new memory is asked for, wherever there is room.
+    unsafe { libc::mmap(ptr::null_mut(), size, access, flags, -1, 0) }
+}
+
 /// Whether the system would give so many bytes.
-pub(crate) fn has(size: usize) -> bool {
-    let (access, kind) = (
-        libc::PROT_READ | libc::PROT_WRITE,
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-    );
-    // SAFETY: new memory is asked for, wherever there is room, and nobody else knows of it.
-    unsafe {
-        let piece = libc::mmap(ptr::null_mut(), size, access, kind, -1, 0);
-        piece != libc::MAP_FAILED && libc::munmap(piece, size) == 0
-    }
+pub(crate) fn has_room_for(size: usize) -> bool {
+    let piece = map(size, 0);
+    // SAFETY: nobody else knows of the piece.
+    piece != libc::MAP_FAILED && unsafe { libc::munmap(piece, size) } == 0
 }
 
 /// A range of addresses. Addresses that are not used take no memory.
@@ -106,14 +108,9 @@ impl Range {
 
     #[cold]
     fn reserve(&self) -> *mut u8 {
-        let (access, kind) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | UNRESERVED,
-        );
         let size = self.size().min(limits::addresses()).max(SLAB) / SLAB * SLAB;
         self.size.store(size, Ordering::Relaxed);
-        // SAFETY: new memory is asked for, wherever there is room.
-        let range = unsafe { libc::mmap(ptr::null_mut(), size, access, kind, -1, 0) };
+        let range = map(size, UNRESERVED);
         let (order, failed) = (Ordering::AcqRel, Ordering::Acquire);
         let first = self
             .begin

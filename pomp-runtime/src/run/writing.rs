@@ -171,30 +171,35 @@ fn rows() -> usize {
 }
 
 /// Whether there is memory to write the profile. A failed request for memory would end the program by a
-/// signal. Writing takes
-/// up to 3 MB, and 450 bytes for each row; what the system gives may be in pieces.
+/// signal. Writing takes up to 3 MB, and 450 bytes for each row; what the system gives may be in pieces.
 fn has_memory() -> bool {
     const BASE: usize = 8 << 20;
     const OF_A_ROW: usize = 1 << 10;
-    allocator::has(BASE.saturating_add(rows().saturating_mul(OF_A_ROW)))
+    allocator::has_room_for(BASE.saturating_add(rows().saturating_mul(OF_A_ROW)))
 }
 
 /// Writes what was measured; none if there is nothing.
 fn write(start: &Start, is_last: bool, before: Option<&Saved>) -> Option<Result<Saved, String>> {
     if !thread::all().is_empty() && !has_memory() {
-        let problem = "the profile is lost: the program has left too little memory to write it";
-        return Some(Err(problem.to_owned()));
+        return Some(Err(lost(
+            "the program has left too little memory to write it",
+        )));
     }
     let profile = profile(start, is_last)?;
     if let Some(why) = rights::withheld() {
-        return Some(Err(format!("the profile is lost: {why}")));
+        return Some(Err(lost(why)));
     }
     let options = files_of(&start.config);
     let saved = match before {
         Some(before) => save_over(&profile, &options, before),
         None => save(&profile, &options),
     };
-    Some(saved.map_err(|error| format!("the profile is lost: {error}")))
+    Some(saved.map_err(lost))
+}
+
+/// The message that there is no profile, and why.
+fn lost(why: impl std::fmt::Display) -> String {
+    format!("the profile is lost: {why}")
 }
 
 /// Where the files go.

@@ -180,6 +180,7 @@ impl<'p> Report<'p> {
             grains: &grains,
             dilation: dilation.as_ref(),
             loops_without_work: &loops_without_work,
+            first_thread: causes::first_thread(profile, &tree, &overheads),
         });
         let summary = summary::Facts {
             profile,

@@ -205,10 +205,7 @@ pub(super) fn of_calls(
     calls: &[Call],
     (in_code, left_out): (Option<InCode<'_>>, &BTreeSet<usize>),
 ) -> Vec<Found> {
-    // A runtime may not give the name of a critical section; then it only tells which calls
-    // belong to the same one.
-    let is_known = !of.name.is_some_and(|name| name.starts_with(UNNAMED));
-    let mut places = places(all, scope, of, is_known.then_some(of.name));
+    let mut places = places_for(all, scope, of);
     places.retain(|place| !left_out.contains(&place.construct));
     if !of.is_named_critical()
         && let Some(code) = in_code
@@ -267,10 +264,16 @@ pub(super) fn of_calls(
     }
 }
 
-/// The constructs of the places for calls of a kind in a scope.
-pub(super) fn called(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> Vec<usize> {
+/// The places for calls of a kind in a scope, by their name if that is known. A runtime may not give the
+/// name of a critical section; then it only tells which calls belong to the same one.
+fn places_for(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> Vec<CallSite> {
     let is_known = !of.name.is_some_and(|name| name.starts_with(UNNAMED));
-    let places = places(all, scope, of, is_known.then_some(of.name));
+    places(all, scope, of, is_known.then_some(of.name))
+}
+
+/// The constructs that have calls of a kind in a scope: one for each place.
+pub(super) fn constructs_called(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> Vec<usize> {
+    let places = places_for(all, scope, of);
     let certain = |place: &&CallSite| !matches!(place.belongs, Belongs::Begins | Belongs::Within);
     let places = places.iter().filter(certain);
     places.map(|place| place.construct).collect()
@@ -280,7 +283,7 @@ pub(super) fn called(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> Vec<us
 /// several.
 pub(super) fn least_calls(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
     let may_lack = scope.may_lack(all, &places(all, scope, of, None));
-    called(all, scope, of)
+    constructs_called(all, scope, of)
         .len()
         .saturating_sub(usize::from(may_lack))
 }

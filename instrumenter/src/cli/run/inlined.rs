@@ -189,7 +189,7 @@ fn inner(
     for (at, frame) in frames[..own].iter().enumerate() {
         let constructs = sources.of(&frame.file);
         let scope = Scope::Function(&frame.user);
-        let number = align::called(&constructs.all, scope, of).len();
+        let number = align::constructs_called(&constructs.all, scope, of).len();
         if number > 0 {
             found.push(((function(frame), inlined_at(frames, at)), number));
         }

@@ -27,12 +27,14 @@ impl Optional {
         let mut open = Vec::new();
         for number in constructs.optional(Some(of.kind), scope.function()) {
             match self.left_out.get(&(file.to_owned(), number)) {
-                Some(true) => drop(left_out.insert(number)),
+                Some(true) => {
+                    left_out.insert(number);
+                }
                 Some(false) => {}
                 None => open.push(number),
             }
         }
-        let called = align::called(&constructs.all, scope, of);
+        let called = align::constructs_called(&constructs.all, scope, of);
         let called = called.into_iter().filter(|one| !left_out.contains(one));
         match are_left_out(&called.collect::<Vec<_>>(), &open, of, in_code) {
             Some(false) => (left_out, false),

@@ -101,10 +101,7 @@ impl Constructs {
     /// Whether there may be more constructs in a function that make calls of a kind. None is a function
     /// that is not known.
     pub(super) fn may_be_more(&self, kind: RegionKind, function: Option<&str>) -> bool {
-        let is_it = |more: &Option<String>| match (more, function) {
-            (Some(more), Some(function)) => is_same(more, function),
-            _ => true,
-        };
+        let is_it = |more: &Option<String>| may_be_in(more.as_deref(), function);
         let words = self.made.words.iter().flatten();
         let may_make = words.into_iter().any(|word| may_call(word, kind));
         self.more.iter().any(is_it) || may_make && self.made.functions.iter().any(is_it)
@@ -118,9 +115,7 @@ impl Constructs {
         function: Option<&str>,
     ) -> impl Iterator<Item = usize> {
         let is_its = move |construct: &Descriptor| {
-            let of = (construct.function.as_deref(), function);
-            let is_there = matches!(of, (Some(of), Some(function)) if is_same(of, function));
-            (is_there || of.0.is_none() || of.1.is_none())
+            may_be_in(construct.function.as_deref(), function)
                 && kind.is_none_or(|kind| may_call_for(construct, kind))
         };
         let optional = self.optional.iter().copied();
@@ -166,6 +161,14 @@ fn may_call(word: &str, kind: RegionKind) -> bool {
         _ => return true,
     };
     words.contains(&word)
+}
+
+/// Whether something in one function may be in another one. None is a function that is not known.
+fn may_be_in(own: Option<&str>, function: Option<&str>) -> bool {
+    match (own, function) {
+        (Some(own), Some(function)) => is_same(own, function),
+        _ => true,
+    }
 }
 
 /// Whether a construct may make calls that are measured as a kind, or changes whose calls those are: the

@@ -155,10 +155,11 @@ impl Reading for Finder<'_> {
                 continue;
             }
             for line in lines {
-                let bytes = text[line.range.clone()].iter_mut();
-                bytes
-                    .filter(|byte| !matches!(**byte, b'\n' | b'\r'))
-                    .for_each(|byte| *byte = b' ');
+                for byte in &mut text[line.range.clone()] {
+                    if !matches!(*byte, b'\n' | b'\r') {
+                        *byte = b' ';
+                    }
+                }
             }
         }
         (text != self.source.text).then_some(text)

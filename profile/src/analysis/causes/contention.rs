@@ -117,7 +117,7 @@ fn cause(
     let upper = cause.upper.ns.max(held(facts, &regions, cause.likely.ns));
     cause.upper = facts.elapsed(upper as f64);
     if *kind == Kind::Critical {
-        let likely = cause.likely.ns as f64 * with_data(facts, &regions);
+        let likely = cause.likely.ns as f64 * data_factor(facts, &regions);
         cause.likely = facts.elapsed(likely.min(upper as f64));
     }
     let (what, evidence) = what(facts, *kind, most.region, &regions, guard);
@@ -162,7 +162,7 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
 
 /// How many times as much as the time to pass critical sections the run saves without them. What a section
 /// protects comes from another processor, too, and then its body mostly waits for that.
-fn with_data(facts: &Facts<'_, '_>, regions: &[usize]) -> f64 {
+fn data_factor(facts: &Facts<'_, '_>, regions: &[usize]) -> f64 {
     let times = column_sum(facts, regions, Quantity::ExecCount).max(1) as f64;
     let mean = |quantity| column_sum(facts, regions, quantity) as f64 / times;
     let passing = mean(Quantity::EnterTime) + mean(Quantity::ExitTime);

@@ -2,8 +2,10 @@
 //! the program: for all other time it slept.
 
 use super::Facts;
+use crate::analysis::Overheads;
+use crate::analysis::tree::Tree;
 use crate::columns::Measures;
-use crate::model::Scheduling;
+use crate::model::{Profile, Scheduling};
 use crate::overheads;
 
 /// The kernel's figures for all threads. Threads that have ended appear only in the process's
@@ -35,7 +37,8 @@ pub(super) fn may_explain(facts: &Facts<'_, '_>, waited_ns: u64) -> bool {
 }
 
 /// What the kernel tells of the only initial thread, in nanoseconds.
-pub(super) struct FirstThread {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstThread {
     /// For how long it was ready and had no processor.
     pub(super) ready: u64,
     /// For how long it may have waited for other threads, as the analysis knows.
@@ -46,14 +49,18 @@ pub(super) struct FirstThread {
 
 /// What the kernel tells of the initial thread. None if it tells nothing, if there are several, or if it is
 /// not the thread that started the program.
-pub(super) fn first_thread(facts: &Facts<'_, '_>) -> Option<FirstThread> {
-    let (run, overheads) = (&facts.profile.run, facts.overheads);
+pub(crate) fn first_thread(
+    profile: &Profile,
+    tree: &Tree<'_>,
+    overheads: &Overheads,
+) -> Option<FirstThread> {
+    let run = &profile.run;
     let scheduling = run.scheduling.filter(|all| all.first_run_ns > 0)?;
-    let mut threads = facts.profile.threads.iter();
+    let mut threads = profile.threads.iter();
     if overheads.processes > 1 || threads.any(|thread| thread.path.first() != Some(&0)) {
         return None;
     }
-    let lost = lost_by_first(facts);
+    let lost = lost_by_first(profile, tree);
     let (ran, ready) = (scheduling.first_run_ns, scheduling.first_ready_ns);
     // What other threads ran outside of teams may be work of the program's.
     let all = run.user_ns.saturating_add(run.system_ns);
@@ -70,15 +77,15 @@ pub(super) fn first_thread(facts: &Facts<'_, '_>) -> Option<FirstThread> {
     Some(FirstThread { ready, lost, slept })
 }
 
-/// The time that the initial thread lost, or may have lost, in its own name and as a member of teams.
-fn lost_by_first(facts: &Facts<'_, '_>) -> u64 {
+/// The time that the initial thread lost, or may have lost, outside of teams and as a member of them.
+fn lost_by_first(profile: &Profile, tree: &Tree<'_>) -> u64 {
     let is_first = |row: &Measures<'_>| {
-        let thread = &facts.profile.threads[row.row.thread];
+        let thread = &profile.threads[row.row.thread];
         thread.path.iter().all(|number| *number == 0)
     };
-    let lost = facts.tree.nodes.iter().map(|node| {
+    let lost = tree.nodes.iter().map(|node| {
         let rows = node.executors().filter(is_first);
-        let charged = rows.filter(|row| facts.tree.is_charged(node, row.row.thread));
+        let charged = rows.filter(|row| tree.is_charged(node, row.row.thread));
         let of_row = |row: Measures<'_>| {
             let costs = overheads::of(node.kind).map(|cost| node.lost(cost, &row));
             costs.sum::<u64>() + node.untold_ns(&row)

@@ -4,7 +4,7 @@
 //! - The same part of all useful time was spent without a processor.
 //! - Waits that no uneven work explains were waits for threads without a processor.
 
-use super::kernel::{explained_ns, first_thread, scheduling};
+use super::kernel::{explained_ns, scheduling};
 use super::ledger::Amount;
 use super::settings::{fewer_threads, shared, waits_actively};
 use super::waits::times_of;
@@ -83,7 +83,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     if kind == Kind::NoProcessor {
         let most = scheduling.ready_ns as f64 - amount.likely;
         amount += within_others(facts, &scheduling, most.max(0.0), &mut list);
-        amount = amount.at_most(most_without(facts));
+        amount = amount.at_most(most_when_quiet(facts));
         if facts.share(amount.likely) < BUSY && !is_busy {
             return;
         }
@@ -140,8 +140,8 @@ fn doubt_chance(facts: &Facts<'_, '_>, kind: Kind, is_busy: bool, causes: &mut [
 
 /// The most that a quiet machine wins, in nanoseconds: the first thread still does its own work then, and
 /// sleeps as long.
-fn most_without(facts: &Facts<'_, '_>) -> f64 {
-    let first = first_thread(facts);
+fn most_when_quiet(facts: &Facts<'_, '_>) -> f64 {
+    let first = facts.first_thread;
     first.map_or(f64::MAX, |first| {
         first.ready.saturating_add(first.lost) as f64
     })

@@ -36,6 +36,7 @@ pub use kinds::{KINDS, Kind};
 
 use std::cmp::Reverse;
 
+pub(crate) use self::kernel::{FirstThread, first_thread};
 use self::ledger::{Amount, Entry, Ledger, largest, sum};
 use self::machine::MostToWin;
 use super::dilation::Dilation;
@@ -159,6 +160,8 @@ pub(crate) struct Facts<'a, 'p> {
     pub(crate) dilation: Option<&'a Dilation>,
     /// See [`crate::outside::loops_without_work`].
     pub(crate) loops_without_work: &'a [bool],
+    /// What the kernel tells of the initial thread, if it tells anything.
+    pub(crate) first_thread: Option<FirstThread>,
 }
 
 impl Facts<'_, '_> {

@@ -1,6 +1,5 @@
 //! The serial part: one thread works outside of all teams.
 
-use super::kernel::first_thread;
 use super::ledger::{Amount, Ledger};
 use super::{Cause, Facts, Kind, Place};
 use crate::analysis::words::{count, percent, time};
@@ -69,7 +68,8 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
 pub(super) fn slept(facts: &Facts<'_, '_>) -> u64 {
     const LITTLE: u64 = 20;
     let serial = facts.overheads.serial.ns;
-    let slept = first_thread(facts).map_or(0, |first| first.slept.min(serial));
+    let first = facts.first_thread;
+    let slept = first.map_or(0, |first| first.slept.min(serial));
     if slept > serial / LITTLE { slept } else { 0 }
 }
 

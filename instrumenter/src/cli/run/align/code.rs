@@ -32,12 +32,11 @@ pub(super) fn leave_out_removed(
         let construct = &all[place.construct];
         let lines = construct.begin.first..=construct.end.last;
         // A directive without a body, such as a barrier, may have no line of its own.
-        let has_body = construct.begin.last < construct.end.last
-            && !code
-                .repeated
-                .contains(&(construct.begin.first, construct.column));
+        let has_body = construct.begin.last < construct.end.last;
+        let at = (construct.begin.first, construct.column);
         let is_call = matches!(place.belongs, Belongs::Itself | Belongs::Waits);
-        is_call && has_body && code.lines.range(lines).next().is_none()
+        let has_no_code = code.lines.range(lines).next().is_none();
+        is_call && has_body && has_no_code && !code.repeated.contains(&at)
     };
     let numbers = |places: &[CallSite]| {
         let is_certain = |place: &&CallSite| place.belongs != Belongs::Begins;

@@ -3,7 +3,7 @@
 use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
-use super::tests::{NONE, calls, construct, in_code, in_first_body, of, source};
+use super::tests::{NONE, calls, construct, in_code, in_first_body, of, of_lines, source};
 use super::{Found, InCode, Of, Scope, of_calls};
 
 #[test]
@@ -40,14 +40,7 @@ fn constructs_that_the_compiler_removed_have_no_calls() {
             repeated: &repeated.iter().copied().collect(),
         };
         let single = of(RegionKind::Single);
-        of_calls(
-            &all,
-            false,
-            scope,
-            single,
-            &calls(lines),
-            (Some(code), NONE),
-        )
+        of_lines(&all, scope, single, lines, Some(code))
     };
     let find = |calls_in_code, lines: &[u32], has_code: &[u32]| {
         find_if(&[], calls_in_code, lines, has_code)
@@ -83,7 +76,7 @@ fn with_fewer_calls_than_places_no_line_is_certain() {
     let find = |of, lines: &[u32], number: Option<usize>| {
         let scope = Scope::Function("f");
         let code = number.and_then(in_code);
-        of_calls(&all, false, scope, of, &calls(lines), (code, NONE))
+        of_lines(&all, scope, of, lines, code)
     };
     let barrier = of(RegionKind::Barrier);
     assert_eq!(find(barrier, &[4], Some(1)), [Found::Near]);

@@ -21,6 +21,18 @@ pub(super) fn construct(region_type: &str, lines: [u32; 2], directive: &str) -> 
     }
 }
 
+/// The constructs of calls with these lines, in the order of their addresses, if the source has no further
+/// constructs.
+pub(super) fn of_lines(
+    all: &[Descriptor],
+    scope: Scope<'_>,
+    of: Of<'_>,
+    lines: &[u32],
+    in_code: Option<InCode<'_>>,
+) -> Vec<Found> {
+    of_calls(all, false, scope, of, &calls(lines), (in_code, NONE))
+}
+
 pub(super) fn calls(lines: &[u32]) -> Vec<Call> {
     let numbered = (1..).zip(lines);
     numbered
@@ -109,7 +121,7 @@ fn a_combined_construct_makes_no_call_of_its_loop_around_it() {
         (Scope::Function("f"), 3),
         (Scope::Body(&all[4]), 4),
     ] {
-        let found_for = of_calls(&all, false, scope, of_loop, &calls(&[99]), (None, NONE));
+        let found_for = of_lines(&all, scope, of_loop, &[99], None);
         assert_eq!(found_for, [Found::Certain(found)]);
     }
 }
@@ -146,14 +158,7 @@ fn a_body_begins_at_its_directive() {
 
 /// The constructs of calls at these lines, in the body of the first construct.
 pub(super) fn in_first_body(all: &[Descriptor], of: Of<'_>, lines: &[u32]) -> Vec<Found> {
-    of_calls(
-        all,
-        false,
-        Scope::Body(&all[0]),
-        of,
-        &calls(lines),
-        (None, NONE),
-    )
+    of_lines(all, Scope::Body(&all[0]), of, lines, None)
 }
 
 #[test]
@@ -202,14 +207,7 @@ fn a_region_may_end_without_the_barrier_of_its_last_construct() {
             construct("single", [5, 6], "omp single"),
         ];
         let scope = Scope::Body(&all[0]);
-        of_calls(
-            &all,
-            false,
-            scope,
-            of(RegionKind::Barrier),
-            &calls(lines),
-            (None, NONE),
-        )
+        of_lines(&all, scope, of(RegionKind::Barrier), lines, None)
     };
     assert_eq!(find(7, &[1, 3]), [Found::EndOf(1), Found::Certain(2)]);
     let all = [Found::EndOf(1), Found::Certain(2), Found::EndOf(3)];
@@ -226,16 +224,7 @@ fn a_workshare_has_any_number_of_barriers() {
         construct("for", [6, 8], "omp do"),
     ];
     let scope = Scope::Body(&all[0]);
-    let find = |lines: &[u32]| {
-        of_calls(
-            &all,
-            false,
-            scope,
-            of(RegionKind::Barrier),
-            &calls(lines),
-            (None, NONE),
-        )
-    };
+    let find = |lines: &[u32]| of_lines(&all, scope, of(RegionKind::Barrier), lines, None);
     assert_eq!(find(&[4, 5]), [Found::EndOf(1), Found::Near]);
     assert_eq!(find(&[5, 8]), [Found::EndOf(1), Found::EndOf(2)]);
 }
@@ -260,14 +249,7 @@ fn a_combined_construct_has_all_barriers_of_its_body() {
     ];
     let find = |body: usize, of: Of<'_>, lines: &[u32]| {
         let scope = Scope::Body(&all[body]);
-        of_calls(
-            &all,
-            false,
-            scope,
-            of,
-            &calls(lines),
-            (in_code(lines.len()), NONE),
-        )
+        of_lines(&all, scope, of, lines, in_code(lines.len()))
     };
     let barriers = of(RegionKind::Barrier);
     assert_eq!(find(0, barriers, &[2, 1]), [Found::EndOf(0); 2]);
@@ -319,14 +301,7 @@ fn constructs_of_a_combined_directive_are_in_one_another() {
         ..of(RegionKind::Loop)
     };
     let find = |all: &[Descriptor], of, body: usize| {
-        of_calls(
-            all,
-            false,
-            Scope::Body(&all[body]),
-            of,
-            &calls(&[1]),
-            (None, NONE),
-        )
+        of_lines(all, Scope::Body(&all[body]), of, &[1], None)
     };
     assert_eq!(find(&all, head, 0), [Found::Certain(1)]);
     assert_eq!(find(&all, of(RegionKind::Barrier), 0), [Found::EndOf(1)]);
@@ -353,16 +328,7 @@ fn calls_in_parts_of_another_construct_are_not_those_of_the_only_one() {
         construct("for", [20, 22], "omp do"),
         construct("workshare", [23, 25], "omp workshare"),
     ];
-    let find = |of, lines: &[u32]| {
-        of_calls(
-            &all,
-            false,
-            Scope::Function("f"),
-            of,
-            &calls(lines),
-            (None, NONE),
-        )
-    };
+    let find = |of, lines: &[u32]| of_lines(&all, Scope::Function("f"), of, lines, None);
     let parallel = of(RegionKind::Parallel);
     assert_eq!(
         find(parallel, &[5, 8]),
@@ -397,14 +363,7 @@ fn a_reduction_may_be_combined_as_an_atomic_is_executed() {
     ];
     let find = |body: usize, lines: &[u32]| {
         let scope = Scope::Body(&all[body]);
-        of_calls(
-            &all,
-            false,
-            scope,
-            of(RegionKind::Atomic),
-            &calls(lines),
-            (None, NONE),
-        )
+        of_lines(&all, scope, of(RegionKind::Atomic), lines, None)
     };
     assert_eq!(find(2, &[30, 3]), [Found::PartOf(2); 2]);
     // Beside an atomic construct, only the line tells.
@@ -441,14 +400,7 @@ fn what_stands_in_another_function_does_not_count() {
 fn a_call_with_a_line_of_its_own_needs_a_directive_there() {
     let all = [construct("target", [8, 9], "omp target")];
     let target = of(RegionKind::Target);
-    let found = of_calls(
-        &all,
-        false,
-        Scope::Function("f"),
-        target,
-        &calls(&[4, 8]),
-        (None, NONE),
-    );
+    let found = of_lines(&all, Scope::Function("f"), target, &[4, 8], None);
     assert_eq!(found, [Found::Near, Found::Certain(0)]);
 }
 
@@ -474,14 +426,7 @@ fn a_barrier_at_the_begin_of_a_construct_is_not_its_end() {
     let find = |directive: &str, lines: &[u32]| {
         let all = [construct("for", [4, 6], directive)];
         let of = of(RegionKind::Barrier);
-        of_calls(
-            &all,
-            false,
-            Scope::Function("f"),
-            of,
-            &calls(lines),
-            (None, NONE),
-        )
+        of_lines(&all, Scope::Function("f"), of, lines, None)
     };
     for clauses in [
         "linear(a : 3)",
@@ -517,14 +462,7 @@ fn a_region_copies_variables_at_its_begin() {
     ];
     let find = |lines: &[u32]| {
         let (scope, of) = (Scope::Body(&all[0]), of(RegionKind::Barrier));
-        of_calls(
-            &all,
-            false,
-            scope,
-            of,
-            &calls(lines),
-            (in_code(lines.len()), NONE),
-        )
+        of_lines(&all, scope, of, lines, in_code(lines.len()))
     };
     assert_eq!(find(&[1, 3]), [Found::Near, Found::Certain(1)]);
     // Without a copy, the barrier is the directive.
@@ -542,14 +480,7 @@ fn calls_with_the_line_of_a_condition_are_not_told_by_order() {
     ];
     let find = |lines: &[u32]| {
         let (scope, of) = (Scope::Function("f"), of(RegionKind::Single));
-        of_calls(
-            &all,
-            false,
-            scope,
-            of,
-            &calls(lines),
-            (in_code(lines.len()), NONE),
-        )
+        of_lines(&all, scope, of, lines, in_code(lines.len()))
     };
     assert_eq!(find(&[1, 2]), [Found::Near; 2]);
     assert_eq!(find(&[1, 6]), [Found::Certain(0), Found::Certain(1)]);
