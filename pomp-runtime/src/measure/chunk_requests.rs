@@ -216,8 +216,9 @@ impl Thread {
         }
     }
 
-    /// Whether to hand out chunks of the innermost loop together now: not if they may have to come one by one, or
-    /// are so long that it matters which thread gets them.
+    /// Whether to hand out chunks of the innermost loop together now. They are not if the loop is
+    /// ordered, or if the program was not built with Romp: then they may have to come one by one.
+    /// Nor are long chunks, since it matters which thread gets them.
     pub(crate) fn joins_chunks(&'static self) -> bool {
         let Some(node) = self.requesting() else {
             return false;

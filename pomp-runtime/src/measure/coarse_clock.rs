@@ -12,7 +12,8 @@ use super::helper_requests::{COARSE_CLOCK, ask};
 /// The number of latest steps whose times are kept.
 const KEPT: usize = 64;
 
-/// What one request adds to the mark; the steps are in the bits below.
+/// The unit of the count of requests, which is in the upper bits of the mark. The count of steps is
+/// in the bits below.
 const REQUEST: u64 = 1 << 48;
 
 /// The helper writes it, and all other threads read it.

@@ -1,14 +1,14 @@
 //! Hot constructs in which others happen: tasks that create tasks.
 //!
-//! Such instances are not passed over, since the thread has to know what is inside what. But most
-//! of the cost of an event is the read of the clock. So their times are taken from the
-//! [`coarse_clock`], which costs one load. A time is then a whole number of steps of that clock,
-//! mostly none. The sum over many instances is right, as with a profiler that looks at the program
-//! each millisecond. Times of instances in one another add up as ever, since all come from the same
-//! clock. An instance that lasts for two steps is noticed, and known to a step.
+//! A thread has to know the nesting of its constructs, so such instances are not passed over. But
+//! most of the cost of an event is the read of the clock. So the times of these instances come from
+//! the [`coarse_clock`], whose read is one load. A time is then a whole number of steps of that
+//! clock, mostly none. The sum over many instances is right, as with a profiler that looks at the
+//! program each millisecond. Times of instances in one another add up as ever, since all come from
+//! the same clock. An instance that lasts for two steps is noticed, and known to a step.
 //!
-//! Only constructs of which all events are of one thread are timed in this way. What one thread
-//! compares with the times of others has to be exact.
+//! Only constructs of which all events are of one thread are timed in this way. Times that are
+//! compared between threads must be exact.
 
 use profile::event::{Action, Event};
 use profile::region_kind::PseudoRegion;
@@ -167,8 +167,8 @@ impl Thread {
         is_done
     }
 
-    /// Whether the thread may go on at once: there is nothing to catch up with, but for a place
-    /// that it knows.
+    /// Whether the thread may record the event at once: there is nothing to catch up with, or only
+    /// its place on the call paths, which it knows.
     #[inline(always)]
     fn has_nothing_else_to_do(&'static self) -> bool {
         let mark = pause::mark();

@@ -29,8 +29,8 @@ pub(crate) struct WaitCounts {
     pub(super) is_waking: SharedU64,
     /// The session in which the thread was reported to be idle; 0 if in none.
     pub(super) was_idle: SharedU64,
-    /// 1 if the thread has ended. What its frames still say is then not reported: it would be
-    /// reported in the next thread that has the block, which did not begin it.
+    /// 1 if the thread has ended. Its open frames are then not reported: the next thread that uses
+    /// the block would report them, and it did not begin them.
     has_ended: SharedU64,
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Config {
     pub(crate) throttle: Option<Nanoseconds>,
     /// The part of the time that timing hot constructs may take; 0 if all are timed.
     pub(crate) budget: f64,
-    /// What is counted besides time, as a list of names.
+    /// The names of the counters to read (`ROMP_COUNTERS`).
     pub(crate) counters: Option<String>,
     /// Formulas over the counters.
     pub(crate) formulas: Vec<String>,

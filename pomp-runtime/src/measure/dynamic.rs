@@ -1,5 +1,5 @@
-//! Questions to the dynamic linker: which function the next object in its order defines under a
-//! name that one of ours has taken, and whether the program exports a function of a name.
+//! Questions to the dynamic linker: which function a name would lead to if this library did not
+//! define it, and whether the program exports a function with a given name.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};

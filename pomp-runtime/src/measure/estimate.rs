@@ -43,9 +43,9 @@ pub(super) const CONTENDED: u64 = 4;
 
 /// A cache line comes from another processor in the time of so many updates at most.
 const TRANSFER: u64 = 128;
-/// A critical section that is passed over waits longer than a timed one for so many sections of other
-/// threads at most. What is left beyond that is work: a few pieces of it may be so long that none of
-/// them was timed.
+/// A critical section that is passed over waits longer than a timed one for so many sections of
+/// other threads at most. Time beyond that limit counts as work: a few pieces of work may be so
+/// long that none of them was timed.
 const MORE_SECTIONS: f64 = 2.0;
 
 /// Whether all instances in a parallel region update the same variable. Then the time of timed
@@ -137,7 +137,8 @@ impl Sample {
                 let enter = PseudoRegion::Enter as usize;
                 mean[main] += more;
                 mean[enter] += more;
-                // Those that were timed were seldom interrupted.
+                // The kernel seldom took the processor away during a timed instance. So the mean is
+                // scaled by the number of threads per processor.
                 let threads = self.sequence.threads_per_processor();
                 mean = mean.map(|part| part * threads);
                 // Nor do they take longer than all intervals leave beside the work.

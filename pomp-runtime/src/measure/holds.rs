@@ -1,4 +1,4 @@
-//! What a thread holds, and the latest times that it held something: locks, and critical sections.
+//! The locks and critical sections that a thread holds, and those that it held last.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -82,12 +82,12 @@ pub(super) struct Hold {
     to: SharedU64,
 }
 
-/// What a thread got, and when.
+/// The acquisition of a lock or critical section by a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Got {
     pub(crate) guard: usize,
     pub(crate) node: &'static Node,
-    /// When it began to wait, and when it had it.
+    /// The times at which the thread asked for it, and at which it had it.
     pub(crate) asked: u64,
     pub(crate) acquired: u64,
 }

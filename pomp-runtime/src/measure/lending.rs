@@ -22,7 +22,8 @@ use super::records::node::pseudo_region;
 use super::shared::{SharedRef, SharedU64};
 use crate::hash::spread;
 
-/// The number of records of a thread. The regions that get none are passed over by calls.
+/// The number of records of a thread. The instances of a region without a record are passed over by
+/// a call of the library.
 const RECORDS: usize = 64;
 /// A region's record is one of this many, behind the place that its address gives.
 const TRIED: usize = 8;
@@ -80,7 +81,7 @@ pub(crate) struct Passing {
     mark: SharedRef<AtomicU64>,
     /// The mark at which the number was lent; 0, which is no mark, if none is lent.
     seen: SharedU64,
-    /// What the program has left of it.
+    /// The number of instances that the program may still pass over, out of `lent`.
     left: AtomicU32,
     lent: AtomicU32,
     passed: SharedRef<Passed>,

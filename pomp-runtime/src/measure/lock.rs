@@ -66,7 +66,7 @@ impl LockCall {
     }
 }
 
-/// A lock that is about to be unset: the call that set it, and what that got.
+/// A lock that is about to be unset: the call that set it, and the record of that acquisition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unset {
     set: LockCall,
@@ -202,8 +202,8 @@ impl Thread {
         let ticks = at.wrapping_sub(call.start);
         call.node.span(PseudoRegion::Enter).add(ticks);
         self.add_call(call, at);
-        // It stands for those that were not timed. Each of them takes at most the mean time from one test to
-        // the next.
+        // This test stands for the tests that were not timed. Each of those took at most the mean
+        // time between two tests.
         if let Some(sample) = call.node.sample() {
             let ticks = match sample.interval_of_looks() as u64 {
                 0 => ticks,

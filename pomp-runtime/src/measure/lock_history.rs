@@ -19,7 +19,7 @@ use profile::event::Event;
 pub(crate) const WAITED: u64 = trace::analysis::waits::WAITED;
 
 impl Thread {
-    /// Records that this thread releases what it got.
+    /// Records that this thread releases a lock or critical section.
     #[inline(always)]
     pub(super) fn let_go(&self, got: Got, at: u64) {
         self.holds.add(got.guard, got.node, got.acquired, at);

@@ -31,8 +31,8 @@ pub(crate) fn prefer_large_pages<T>(room: &Vec<T>) {
     };
     if bytes > 0 {
         let start = room.as_ptr().cast::<libc::c_void>().with_addr(start);
-        // SAFETY: the range lies within what the vector has allocated, and the advice
-        // changes nothing of its content. That it may be refused does no harm.
+        // SAFETY: the range lies within what the vector has allocated, and the advice changes
+        // nothing of its content. The kernel may refuse the advice without harm.
         unsafe { libc::madvise(start.cast_mut(), bytes, libc::MADV_HUGEPAGE) };
     }
 }

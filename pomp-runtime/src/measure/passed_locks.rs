@@ -124,7 +124,8 @@ pub(crate) fn is_nestable_passed_over(address: usize) -> bool {
 }
 
 impl Node {
-    /// A call that has not set a free lock was not timed: one that is timed later stands for it.
+    /// Counts a call that was not timed and did not set a free lock: a failed test, or a call that
+    /// sets a lock again. A call that is timed later stands for it.
     #[inline(always)]
     fn counts_untimed(&self) {
         if let Some(sample) = self.sample() {

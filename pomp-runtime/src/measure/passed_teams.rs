@@ -56,7 +56,8 @@ fn at_once<R: Copy>(action: impl FnOnce(&'static Thread) -> Option<R> + Copy) ->
 }
 
 impl Thread {
-    /// Whether there is nothing to do before its next event, and nothing besides it.
+    /// Whether the next event of this thread only has to be recorded: the thread has nothing to
+    /// catch up with, measurement is not paused, and there is neither a collector nor a trace.
     #[inline(always)]
     pub(super) fn is_free(&self) -> bool {
         self.sees(pause::mark())

@@ -7,7 +7,7 @@ use super::shared::SharedU64;
 pub(crate) struct ReductionPart {
     /// 0 if there is none.
     since: SharedU64,
-    /// 1 if the thread combines it, so that it works; 0 if it only waits for others.
+    /// 1 if the thread combines its part, which is work; 0 if it only waits for the others.
     combines: SharedU64,
 }
 

@@ -31,7 +31,8 @@ pub(crate) fn remember() {
     }
 }
 
-/// Appends an entry. Returns whether there is a list that has it now.
+/// Appends an entry. Returns whether the entry is in a list now: false if there is no list, or the
+/// write failed.
 pub(crate) fn note(mark: Mark, path: &[u8]) -> bool {
     LIST.get()
         .is_some_and(|list| errno::keep(|| append(list, mark, path)))

@@ -1,5 +1,5 @@
-//! What a thread keeps of the instances that it passes over: the table of its constructs, the lock
-//! that it holds, and its part in a team.
+//! The data with which a thread passes over instances: a table of its constructs, the lock that it
+//! holds, and its part in a team.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 

@@ -35,7 +35,8 @@ use crate::hash::spread;
 use crate::measure::records::Node;
 use crate::measure::records::node::pseudo_region;
 
-/// A node can be sampled after this many instances. They show whether that is worth it.
+/// The number of instances after which a node may be sampled. Until then all are timed, to see
+/// whether sampling is worth it.
 const MANY: u64 = 4096;
 /// The members of a region's teams can be passed over after this many teams. The number is smaller
 /// than [`MANY`], since a team whose members record their events takes longer.
@@ -52,9 +53,10 @@ const MOST_LONGER: u64 = 8;
 const TIMED_FIRST: f64 = 1024.0;
 /// An instance counts as delaying at most this many threads.
 const MOST_DELAYED: u64 = 256;
-/// What a look at the arrival of another member at a barrier counts for, in costs of a pair of events.
-/// The cache line comes from that member's processor, and goes back to it. That takes about a quarter
-/// of this: looks are to take a part of the budget only.
+/// The cost of reading the arrival time of another member at a barrier, in costs of a pair of
+/// events. The cache line comes from that member's processor, and goes back to it. This takes about
+/// a quarter of the number. The number is larger, so that such reads take only a part of the
+/// budget.
 const LOOK: u64 = 16;
 /// Most barriers in a row that are not looked at, on average. Who came last to those at the end of the run
 /// stays unknown.
@@ -134,7 +136,7 @@ fn consider_teams(fork: &'static Node, ticks: u64) {
     }
 }
 
-/// A team that is timed takes at most so many ticks longer. What it takes beyond that is chance.
+/// The most ticks by which timing makes a team longer. A larger difference between teams is chance.
 pub(super) fn most_longer() -> u64 {
     MOST_LONGER * TEAM * cost_of_pair()
 }
@@ -308,8 +310,9 @@ impl Thread {
         entry.arm(left as u32);
     }
 
-    /// Sets the length of a region's windows, of each of which one instance is timed, if this thread
-    /// forked the team. It should be `wanted`, and changes seldom, so that all threads know it.
+    /// Sets the length of a region's windows, of each of which one instance is timed, if this
+    /// thread forked the team. The length is changed only if the `wanted` one differs much, since
+    /// all threads of the team must know it.
     fn sets_window(&self, region: &'static Region, wanted: u64) {
         let window = region.window();
         if (window / 4..=window).contains(&wanted) {

@@ -161,8 +161,8 @@ impl Thread {
     }
 
     /// Opens a frame whose instance is not timed, or belongs to a node above (deep in a recursion).
-    /// In the latter case the node of the entry gets the time, too: it shows which time both nodes
-    /// have recorded.
+    /// Deep in a recursion, the node of the entry gets the time as well, so that the time that both
+    /// nodes have recorded is known.
     #[inline(never)]
     pub(super) fn open_specially(
         &'static self,

@@ -85,13 +85,13 @@ pub(crate) struct Thread {
     pub(crate) folded: SharedU64,
     /// Regions that were closed by the exit of one around them.
     pub(crate) skipped: SharedU64,
-    /// What the recording of its events takes.
+    /// The time that recording its events took.
     pub(crate) own_time: OwnTime,
     pub(super) unmeasured: Unmeasured,
 }
 
 thread_word! {
-    /// This thread's block, or the one that stands in for it.
+    /// The block of the calling thread, or a substitute while it is inside the library without one.
     fn own_block() -> Option<&'static Thread> = "romp_own_block";
 }
 

@@ -4,7 +4,8 @@ use super::shared::{SharedF64, SharedU64};
 use super::shortest::Shortest;
 use super::span::Span;
 
-/// Where threads wait for a cache line, at least one piece of this many waits, and one finds it there.
+/// If threads wait for a cache line, at least one in this many pieces of work waits, and at least
+/// one finds the line present.
 const SELDOM: u64 = 20;
 
 /// The pieces of work that were timed.

@@ -155,7 +155,7 @@ impl Page {
         Some(self.slot.get()).filter(|slot| *slot != 0)
     }
 
-    /// Notes that it was written to this slot; for the writer alone.
+    /// Notes the slot of the file in which the page was written. Only the writer calls this.
     pub(super) fn stands_at(&self, slot: u64) {
         self.slot.set(slot);
     }

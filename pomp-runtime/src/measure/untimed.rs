@@ -1,5 +1,5 @@
-//! Regions that are open but not timed. They have frames so that their exits match. Their time
-//! counts for the region around them.
+//! Regions that are open but not timed. An untimed region has a frame, so that its exit finds its
+//! entry. Its time counts for the region around it.
 //!
 //! There are two kinds. If the memory for records is used up, regions with a new call path are not
 //! timed, and only their number is known. If the user asks for it, regions that prove to be

@@ -153,8 +153,9 @@ fn called_by_chance() {
 #[inline(never)]
 fn begins_timed(thread: &'static Thread, region: &'static Region) -> bool {
     std::hint::black_box((state::is_quick(), thread::current()));
-    // The processor mispredicts the program's branch on the number of instances that are still to be passed
-    // over: it is seldom 0. Of these two branches it mispredicts one in the mean.
+    // The processor mispredicts the program's branch on the number of instances that are still to
+    // be passed over: it is seldom 0. Each of these two random branches is mispredicted half of the
+    // time, so in the mean one of them is.
     let random = thread.sampler.random();
     for bit in [1, 2] {
         if random & bit != 0 {
@@ -189,12 +190,12 @@ fn others_in_turn(node: &Node) -> impl Iterator<Item = &'static Node> {
 /// of them.
 #[derive(Debug, Default)]
 struct Turn {
-    /// What is likely, and the least.
+    /// The likely work, and the least that it can be.
     work: f64,
     least_work: f64,
-    /// What it takes to pass over the instances.
+    /// The time to pass over the instances that are not timed.
     passing: f64,
-    /// What the instances took that were timed.
+    /// The time of the timed instances.
     timed: f64,
 }
 

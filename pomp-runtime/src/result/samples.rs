@@ -51,7 +51,7 @@ impl Snapshot {
                     true => untimed.counted += instances,
                     false => untimed.noted += instances,
                 },
-                // Setting it is a call, and unsetting it is one.
+                // The two calls of a lock instance, set and unset, count as one pair.
                 Some(RegionKind::Lock) => untimed.calls += instances,
                 _ => untimed.calls += pairs,
             }

@@ -379,8 +379,8 @@ impl Snapshot {
         }
     }
 
-    /// How often a node's parts of reductions were combined. Those of instances that were passed over
-    /// took as long as the others.
+    /// How often a node's parts of reductions were combined. The parts of reductions in passed-over
+    /// instances are taken to last as long as those in timed ones.
     pub(super) fn reduction(&self, index: usize, scale: Scale) -> Span {
         let reduction = &self.nodes[index].reduction;
         let [main, exit] = [MAIN, EXIT].map(|part| self.totals(index)[part].count);
@@ -529,7 +529,8 @@ impl Snapshot {
             add(IBARR, waits, waited);
             add(EXIT, passed, left - waited);
             self.samples.insert(index, passed);
-            // Both were measured in one run, with all that threads wait for.
+            // Teams with and without timed members were measured in the same run, so the longer
+            // time includes the waits that timing causes.
             let teams = self.nodes[fork].passed_teams.get();
             if let Some(longer) = teams.and_then(PassedTeams::longer_ticks) {
                 self.costs

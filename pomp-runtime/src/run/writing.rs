@@ -290,7 +290,8 @@ pub(crate) enum SaveOutcome<'a> {
     Nothing,
 }
 
-/// A function that is told what became of a profile. It returns whether that is enough.
+/// A function that hears what became of a profile. It returns true if the user need not be told as
+/// well.
 type Tell = fn(SaveOutcome<'_>) -> bool;
 
 /// The function that is told, instead of the user.

@@ -93,7 +93,8 @@ unsafe fn looked_at_or_joined(from: *mut u64, to: *mut u64, request: GompRequest
             thread_event(move |thread| thread.add_chunk_work(end));
             count_anew();
         }
-        // A loop within the one for which it is held asks for its own.
+        // The held chunk belongs to the loop that asked for it. A loop inside that one asks for its
+        // own chunks.
         return take_held(from.addr()).or_else(ask).is_some_and(hand_out);
     }
     if !is_free_to_join() || thread_event(|thread| thread.joins_chunks()) != Some(true) {

@@ -35,7 +35,8 @@ pub(super) struct Made {
     pub(super) alignment: usize,
 }
 
-/// A function that executes a task with its data, or copies data. What it returns is not used.
+/// A function that takes a task's data: the task's body, or a copy function. Its result is not
+/// used.
 type OnData = unsafe extern "C-unwind" fn(usize);
 type Copy2 = unsafe extern "C-unwind" fn(usize, usize);
 

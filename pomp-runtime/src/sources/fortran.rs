@@ -213,11 +213,11 @@ pompf! {
     }
 }
 
-/// Defines the subroutines by which the program steers its measurement.
+/// Defines the subroutines by which the program steers its measurement. The name of each says what
+/// it does.
 macro_rules! controls {
     ($($name:literal => $action:path,)+) => {$(
         pompf! {
-            /// Does what it is named after.
             $name() {
                 caught(|| {
                     $action();
@@ -235,11 +235,11 @@ controls! {
     "off" => super::pomp::switch_off,
 }
 
-/// Defines the subroutines by which a program controls its own measurement (`romp_...`).
+/// Defines the subroutines by which a program controls its own measurement (`romp_...`). The name
+/// of each says what it does.
 macro_rules! own_controls {
     ($($name:literal => $action:path,)+) => {$(
         subroutine! {
-            /// Does what it is named after.
             "romp_", $name () {
                 caught(|| {
                     $action();

@@ -166,9 +166,9 @@ macro_rules! routines {
             }
         )+
 
-        /// Calls the routine. Other threads may wait for the lock until this function has returned and
-        /// the one that unsets it has called OpenMP's. So what is recorded has a function of its own in
-        /// both, and they save few registers.
+        /// Calls the routine. Other threads may wait for the lock until this function has returned
+        /// and the one that unsets it has called OpenMP's. So the recording is in functions of its
+        /// own, apart from this short path, which then saves few registers.
         ///
         /// # Safety
         /// As the routine demands; `descriptor` is null or a descriptor.

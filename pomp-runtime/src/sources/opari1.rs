@@ -153,10 +153,10 @@ subroutine! {
     }
 }
 
-/// Defines the functions by which the program steers its measurement.
+/// Defines the functions by which the program steers its measurement. The name of each says what it
+/// does.
 macro_rules! controls {
     ($($function:ident, $fortran:literal => $action:path,)+) => {$(
-        /// Does what it is named after.
         #[unsafe(no_mangle)]
         extern "C-unwind" fn $function() {
             caught(|| {
@@ -165,7 +165,6 @@ macro_rules! controls {
             });
         }
         subroutine! {
-            /// Does what it is named after.
             "pomp_", $fortran() { $function() }
         }
     )+};

@@ -289,10 +289,10 @@ registering! {
     POMP2_USER_Assign_handle, "user_assign_handle",
 }
 
-/// Defines the functions by which the program steers its measurement.
+/// Defines the functions by which the program steers its measurement. The name of each says what it
+/// does.
 macro_rules! controls {
     ($($function:ident, $name:literal => $action:path,)+) => {$(
-        /// Does what it is named after.
         #[unsafe(no_mangle)]
         extern "C-unwind" fn $function() {
             caught(|| {

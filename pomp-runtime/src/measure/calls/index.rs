@@ -104,7 +104,8 @@ impl Index {
 }
 
 impl Table {
-    /// The place of a key, and the node there; one is free, so that this ends.
+    /// The place of a key, and the node there if there is one. One place of the table is always
+    /// free, so the search ends.
     fn probe(&self, key: Key) -> Option<(&'static SharedRef<Node>, Option<&'static Node>)> {
         let mask = self.places.len() - 1;
         let start = key.hash();

@@ -76,7 +76,7 @@ impl CallTree {
         }
     }
 
-    /// As `child`, if it is the last one or the one after it.
+    /// Like `child`, but looks only at the child that was used last and at the one behind it.
     #[inline(always)]
     pub(crate) fn known_child(
         &self,

@@ -226,8 +226,8 @@ impl Frame {
         self.start.set(start);
     }
 
-    /// Of a member whose whole part is one construct, which begins now: the time at which the
-    /// member began. It counts for both, so that the clock need not be read again.
+    /// The time at which a member began, if its whole part is one construct and that construct
+    /// begins now. The time counts for both, so that the clock is read once.
     #[inline(always)]
     pub(in crate::measure) fn begin_of_work(&self) -> Option<u64> {
         (self.within() == PseudoRegion::Enter as u8).then(|| self.start())

@@ -1,6 +1,6 @@
-//! The records of what a thread measures: regions, the nodes of call paths, teams, and the frames of
-//! a stack. They refer to each other, so their fields stand together here. What each can do is in
-//! the file of its name. None is ever freed.
+//! The records of what a thread measures: regions, the nodes of call paths, teams, and the frames
+//! of a stack. The records refer to each other, so their structs stand together here; the methods
+//! of a record are in the file with its name. No record is ever freed.
 
 pub(crate) mod distribution;
 pub(crate) mod frame;
@@ -55,8 +55,8 @@ pub(crate) struct Region {
     /// Whether anything else happened in an instance that was passed over: of a parallel region, in a
     /// member's part.
     holds_others: AtomicBool,
-    /// Of what a whole team executes: the length of the windows of which one instance each is timed;
-    /// 0 if all are.
+    /// For a construct that a whole team executes: the length of a window, in instances. One
+    /// instance of each window is timed. 0 if all instances are timed.
     window: AtomicU32,
     /// Of a loop: whether its source lets it be counted in a part that is passed over.
     is_counted_in_part: AtomicBool,
@@ -83,7 +83,7 @@ pub(crate) struct Node {
     /// A `PseudoRegion`, `MEMBER` or `INITIAL`.
     within: AtomicU8,
     number: AtomicU32,
-    /// Of a root that is traced: the number of its thread's path, plus one.
+    /// If this node is the root of a traced thread: the number of the thread's path, plus one.
     pub(crate) path: SharedU64,
     /// How many of the regions on its path are entered within themselves.
     repeats: AtomicU8,
@@ -164,14 +164,15 @@ pub(crate) struct Team {
     pub(super) label: SharedU64,
     /// The initial thread that it descends from.
     pub(super) initial: SharedU64,
-    /// For how many instances this one stands; 0 if none of the region is passed over.
+    /// The number of instances for which this one stands; 0 if no instance of the region is passed
+    /// over.
     pub(super) weight: SharedU64,
     /// Whether its members are passed over.
     is_passed: AtomicBool,
     /// The id of the instance: the number of this record in the upper bits, and
     /// how often it was used.
     pub(super) instance: SharedU64,
-    /// Where its members find it, if they get no handle.
+    /// The record of the forking thread, by which the members find this one if they get no handle.
     pub(super) forker: SharedRef<ForkingThread>,
     /// Where the members record their arrivals at barriers.
     pub(super) slots: Slots,

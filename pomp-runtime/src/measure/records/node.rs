@@ -22,7 +22,7 @@ use crate::measure::sample::Sample;
 use crate::measure::shared::leak;
 use crate::measure::span::Span;
 
-/// What a node stands for, besides its region.
+/// How the region of a node was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Entered in this pseudo-region of the parent.
@@ -146,7 +146,7 @@ impl Node {
         }
     }
 
-    /// Those of its pseudo-regions that each instance has.
+    /// The pseudo-regions that every instance of the node has.
     pub(crate) fn parts_of_each(&self) -> impl Iterator<Item = PseudoRegion> {
         let parts = self.parts().iter().copied();
         parts.filter(|part| self.has_in_each_instance(*part))

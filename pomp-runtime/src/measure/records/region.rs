@@ -43,7 +43,8 @@ impl Region {
         self.kind.is_parallel() && !self.tells_barrier.load(Ordering::Relaxed)
     }
 
-    /// A loop whose begin is known from what is asked at its head, and whose end no call marks.
+    /// Whether the region is a loop of which only the head is seen: the program asks for the
+    /// thread's number there, and no call marks the end.
     #[inline(always)]
     pub(crate) fn is_known_by_its_head(&self) -> bool {
         // Nothing else has both: other loops have a call of their own, or come from the source.
@@ -115,7 +116,7 @@ impl Region {
         schedule.is_some_and(|schedule| !schedule.starts_with("static"))
     }
 
-    /// Of what a whole team executes: the length of the windows of which one instance each is timed.
+    /// The length of a window, in instances (see the field).
     pub(in crate::measure) fn window(&self) -> u64 {
         u64::from(self.window.load(Ordering::Relaxed))
     }

@@ -30,8 +30,8 @@ impl Team {
         self.node.is(node) && self.initial.get() == initial
     }
 
-    /// Opens its next instance, whose members are passed over. They find it where they found the
-    /// last one. Returns the instance's id.
+    /// Opens the next instance of this team, whose members are passed over. They find it in the
+    /// record of the forking thread, as they found the last one. Returns the id of the instance.
     #[inline(always)]
     pub(in crate::measure) fn opens_passed(&'static self, fork: &'static Node, at: u64) -> u64 {
         self.fork.set(at);
@@ -120,7 +120,7 @@ const PASSED: usize = 1;
 /// record their begin and end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TeamHandle {
-    /// They record them, in this team.
+    /// The members record their begin and end, in this team.
     Team(&'static Team),
     /// They only count, since they are passed over. The node is that of the fork.
     PassedOver(&'static Node),

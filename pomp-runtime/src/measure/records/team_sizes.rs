@@ -16,7 +16,7 @@ pub(crate) struct TeamSize {
     /// Where the barrier at the end has no events of its own: sum of the times
     /// at which the last member's part ended, wrapping.
     pub(crate) ends: SharedU64,
-    /// Those whose members were passed over, and their ticks from fork to join.
+    /// The teams whose members were passed over: their number, and their ticks from fork to join.
     pub(crate) passed: Span,
     next: SharedRef<TeamSize>,
 }

@@ -17,7 +17,8 @@ pub(super) fn top_of(thread: &'static Thread, kind: RegionKind) -> Option<&'stat
     thread.top()?.region().filter(|region| region.kind == kind)
 }
 
-/// Ends such a construct if this thread passes it over. Asked before what ends it is reported.
+/// Ends such a construct if this thread passes it over. Must be called before the event that ends
+/// it is reported.
 #[inline(always)]
 pub(super) fn leave_passed_over() {
     if passed::open_instance().is_some() {

@@ -67,7 +67,8 @@ pub(super) static CALLBACKS: &[(c_int, Function)] = &[
     (event::CANCEL, Function(cancel as *const ())),
 ];
 
-/// What is asked for only if there is a trace: the runtime makes a list for each task.
+/// Callbacks that are only registered if a trace is written, because with them the runtime makes a
+/// list for each task.
 pub(super) static OF_TRACES: &[(c_int, Function)] = &[(
     event::DEPENDENCES,
     Function(tasks::dependences as *const ()),

@@ -26,7 +26,7 @@ struct TracedTask {
 static RETURNED: SharedRef<TracedTask> = SharedRef::none();
 
 thread_local! {
-    /// Those that this thread has taken.
+    /// The records that this thread has taken from [`RETURNED`] and not used yet.
     static FREE: Cell<Option<&'static TracedTask>> = const { Cell::new(None) };
 }
 

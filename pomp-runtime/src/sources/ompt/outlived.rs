@@ -1,5 +1,5 @@
-//! A runtime whose first thread ends before the process does: another thread than the program's first
-//! one was the first that used OpenMP.
+//! Avoids a crash of LLVM's runtime after the end of its first thread. That thread is not the
+//! program's initial thread if another one used OpenMP first.
 //!
 //! Where LLVM's runtime reports that a mutex was released, it looks up what it keeps of its first
 //! thread, and crashes once this thread has ended. So such a runtime is not asked for these reports.

@@ -129,8 +129,8 @@ pub(super) fn is_stated(what: What, address: usize) -> bool {
     of_noted(what, address).is_some_and(|noted| by_record(what, noted).is_some())
 }
 
-/// What is known of a call: by the place that was stated for it, by where it returns to as it was
-/// noted, or else by the address that the runtime gives.
+/// The place of a call. It comes from the record in which the compiler stated the place, else from
+/// the return address that the entry noted, else from the address that the runtime gives.
 #[inline(always)]
 fn find(what: What, address: usize) -> Option<&'static CodePlace> {
     let Some(noted) = of_noted(what, address) else {

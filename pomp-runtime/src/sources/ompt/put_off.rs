@@ -34,8 +34,8 @@ pub(super) struct PutOff {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wait {
     None,
-    /// It began at this time, and lasts. Of an instance that is passed over its begin has been
-    /// reported.
+    /// The wait began at this time, and goes on. If the instance is passed over, the begin of the
+    /// wait has been reported.
     Lasts(u64),
     /// It began at this time, and ended when the construct did.
     IsOver(u64),
