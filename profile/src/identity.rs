@@ -306,7 +306,8 @@ fn best<'r, S: Ord>(scores: impl Iterator<Item = (Option<S>, &'r str)>) -> Optio
 struct Likeness {
     /// The number of constructs that are in both.
     shared: usize,
-    /// Those of them in functions that not every program has.
+    /// The number of these constructs that are in functions with distinctive names (not `main` and
+    /// the like).
     distinctive: usize,
     /// The number of constructs of the file that has fewer.
     smaller: usize,

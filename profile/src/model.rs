@@ -360,7 +360,7 @@ pub struct Region {
     /// The directive as written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directive: Option<String>,
-    /// Number of this directive text within its function.
+    /// The number of this directive among those with the same text in its function, from 0.
     #[serde(default)]
     pub ordinal: u32,
     /// Argument of the `schedule` clause.

@@ -374,9 +374,9 @@ pub fn counted(kind: K, interface: Interface) -> Counted {
         .map_or(Counted::Same, |row| row.view(interface).counted)
 }
 
-/// Of each region, whether it is a loop of which mostly just the barrier at its end was seen. The begin of a loop
-/// with a static schedule may be seen once for all its executions, or never. Its work counts for the construct
-/// around it.
+/// For each region: whether it is a loop of which, in most executions, only the barrier at its end
+/// was seen. The begin of a loop with a static schedule may be seen once for all its executions, or
+/// never. Its work counts for the construct around it.
 #[must_use]
 pub(crate) fn loops_without_work(profile: &Profile) -> Vec<bool> {
     let mut sums = vec![[Span::default(); 3]; profile.regions.len()];

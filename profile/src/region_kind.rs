@@ -307,7 +307,8 @@ impl RegionKind {
         matches!(self, Self::Atomic | Self::Flush)
     }
 
-    /// Of what may be passed over: whether all threads of a team execute each instance.
+    /// Whether all threads of a team execute each instance. Only asked of constructs whose
+    /// instances may be passed over.
     #[must_use]
     pub const fn is_shared_by_a_team(self) -> bool {
         matches!(

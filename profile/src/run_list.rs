@@ -61,7 +61,7 @@ pub struct Entry {
     pub path: PathBuf,
 }
 
-/// The entries of a list. What is no entry is left out.
+/// The entries of a list. Text that is not an entry is ignored.
 #[must_use]
 pub fn read(list: &[u8]) -> Vec<Entry> {
     list.split(|byte| *byte == 0).filter_map(entry).collect()

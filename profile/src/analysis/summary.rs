@@ -26,7 +26,7 @@ pub struct Summary {
     pub lines: Vec<String>,
 }
 
-/// A program that slept for this part of the run, in percent, is told so.
+/// If the program slept for at least this part of the run, in percent, the summary says so.
 const MUCH_SLEEP: f64 = 5.0;
 
 /// Constructs that may have teams, but whose parts are not measured.
@@ -37,8 +37,8 @@ const WHOLE: &[RegionKind] = &[
     RegionKind::GenericLoop,
 ];
 
-/// The lost time is not what can be won where threads shared processors: below this part of it,
-/// the report says so.
+/// If threads shared processors, a run can win less than its threads lost. The summary says so if
+/// the win is below this part of the loss.
 const LIMITED: f64 = 0.5;
 
 /// What to ask next if threads hardly wait. How fast they work, one run does not tell.

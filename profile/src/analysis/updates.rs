@@ -1,4 +1,4 @@
-//! Of the time of atomic updates: what their expressions work, and what is a wait.
+//! Divides the time of atomic updates into the work of their expressions and waiting.
 
 use std::collections::{BTreeMap, BTreeSet};
 

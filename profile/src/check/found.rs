@@ -67,7 +67,7 @@ pub(super) fn ratio(now: u64, then: u64, limit: Factor) -> (bool, String) {
     )
 }
 
-/// A number with so many decimals that it does not look equal to its limit.
+/// The number with as many decimals as are needed to show that it differs from its limit.
 fn digits(found: f64, limit: f64) -> String {
     let differ = |decimals: &usize| {
         let shown: f64 = format!("{found:.decimals$}").parse().unwrap_or(found);

@@ -345,7 +345,8 @@ impl Change {
 }
 
 impl Diff {
-    /// The times of regions that are in both programs. What is only in one of them did not change.
+    /// The times of regions that are in both programs. A region that is in one program only is no
+    /// change.
     pub fn changes(&self) -> impl Iterator<Item = &Change> {
         let status = |change: &Change| change.region.as_ref().map(|region| region.status);
         let changes = self.regions.iter();

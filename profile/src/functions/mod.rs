@@ -56,7 +56,7 @@ pub fn is_outlined(symbol: &str) -> bool {
     OUTLINED.iter().any(|start| symbol.starts_with(start))
 }
 
-/// What a main program of Fortran is called whose name is not known.
+/// The name shown for a Fortran main program without a known name.
 pub const MAIN_PROGRAM: &str = "main program";
 
 /// The user's name for the function with this symbol: in C++ without result and parameters, in

@@ -308,7 +308,7 @@ impl PartialEq for Row {
 
 impl Eq for Row {}
 
-/// The smaller one of two numbers of which 0 says that it is not known.
+/// The smaller of two numbers; 0 means unknown, and is only returned if both are 0.
 fn least_known(a: u64, b: u64) -> u64 {
     match a.min(b) {
         0 => a.max(b),

@@ -160,8 +160,8 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
     }
 }
 
-/// How many times as much as the time to pass critical sections the run saves without them. What a section
-/// protects comes from another processor, too, and then its body mostly waits for that.
+/// The time that a run saves without critical sections, per time to enter and leave them. The data that they
+/// protect comes from another processor, too, so their bodies mostly wait for it.
 fn data_factor(facts: &Facts<'_, '_>, regions: &[usize]) -> f64 {
     let times = column_sum(facts, regions, Quantity::ExecCount).max(1) as f64;
     let mean = |quantity| column_sum(facts, regions, quantity) as f64 / times;
@@ -201,8 +201,8 @@ fn timed_of(facts: &Facts<'_, '_>, regions: &[usize]) -> u64 {
         .sum()
 }
 
-/// Sentences on constructs that are not the place of any cause: atomic ones that took much of the thread time,
-/// and hot ones that threads can only execute one after the other.
+/// Notes on constructs that no cause names: atomic updates that took much of the thread time, and critical
+/// sections, locks and turns that threads come to very often.
 pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let regions = (0..facts.profile.regions.len()).filter(|&region| !explains(causes, region));
     let note = |region| of_updates(facts, region).or_else(|| of_hot_guard(facts, region));

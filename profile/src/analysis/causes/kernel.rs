@@ -1,5 +1,5 @@
-//! What the kernel tells of threads that were ready and had no processor, and of the thread that started
-//! the program: for all other time it slept.
+//! The figures of the kernel: how long threads were ready and had no processor, and how long the
+//! initial thread ran. The initial thread slept for the rest of the run.
 
 use super::Facts;
 use crate::analysis::Overheads;
@@ -62,7 +62,7 @@ pub(crate) fn first_thread(
     }
     let lost = lost_by_first(profile, tree);
     let (ran, ready) = (scheduling.first_run_ns, scheduling.first_ready_ns);
-    // What other threads ran outside of teams may be work of the program's.
+    // Processor time of other threads outside of teams may be the program's own work.
     let all = run.user_ns.saturating_add(run.system_ns);
     let others = all.max(scheduling.run_ns).saturating_sub(ran);
     let in_teams = overheads

@@ -125,8 +125,8 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     }
 }
 
-/// Marks what other programs may have caused: too few tasks if the machine was very busy, and small regions
-/// that may have lacked processors.
+/// Marks causes as doubtful that other programs may have produced: too few tasks on a very busy
+/// machine, and small regions whose threads may have lacked processors.
 fn doubt_chance(facts: &Facts<'_, '_>, kind: Kind, is_busy: bool, causes: &mut [Cause]) {
     let is_doubted = |it: &&mut Cause| {
         // LLVM's threads wait for tasks by yielding, so the kernel counts them as ready, too.
@@ -152,7 +152,8 @@ fn doubt_what_is_not_evident(facts: &Facts<'_, '_>, scheduling: &Scheduling, cau
     let others = causes.iter_mut();
     for cause in others.filter(|cause| !is_evident(facts, cause, scheduling)) {
         cause.doubt = cause.doubt.max(match cause.kind {
-            // What only one thread may do is counted, and shows as that on any machine.
+            // The work that only one thread may do is counted, so it shows on a busy machine as
+            // well.
             Kind::Atomic | Kind::Critical | Kind::Lock | Kind::SerialPart => Doubt::Short,
             // What remains of the others may be chance.
             _ => Doubt::ByChance,

@@ -236,9 +236,9 @@ impl Facts<'_, '_> {
         !self.loops_without_work[region]
     }
 
-    /// Which part of a region's thread time so many nanoseconds are, and what it wins without them, if
-    /// it lasted for this `elapsed` time. With more threads than processors, another thread computes while one
-    /// waits: then it is the part of the time in which threads do not wait.
+    /// The part of a region's thread time that `ns` is, and what the region wins without `ns`.
+    /// `elapsed` is the duration of the region. With more threads than processors, another thread
+    /// computes while one waits; the part is then of the time in which threads do not wait.
     fn part_of_region(&self, region: usize, ns: u64, elapsed: f64) -> Option<(f64, Amount)> {
         let table = self.table(region)?;
         let sum = |quantity| Some(table.sum[table.column(quantity)?]);
@@ -254,7 +254,8 @@ impl Facts<'_, '_> {
         Some((part, amount))
     }
 
-    /// For each region the parallel one to whose teams it binds, if it is one alone.
+    /// The binding region of each region: the parallel region to whose teams it binds, if there is
+    /// only one.
     fn binding_regions(&self) -> Vec<Option<usize>> {
         let mut found: Vec<Option<Option<usize>>> = vec![None; self.profile.regions.len()];
         for node in &self.tree.nodes {

@@ -56,7 +56,7 @@ pub(super) fn evened_out(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
     causes
 }
 
-/// What is said of a pair of waits.
+/// The sentences about a pair of waits.
 struct Words {
     place: String,
     /// Which threads wait, and where they do.

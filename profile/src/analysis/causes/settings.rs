@@ -44,7 +44,7 @@ pub(super) fn wakes(facts: &Facts<'_, '_>, cost_ns: u64) -> String {
     })
 }
 
-/// That so many threads shared the processors of the process.
+/// The words `8 threads shared 4 processors`.
 pub(super) fn shared(facts: &Facts<'_, '_>, threads: u64) -> String {
     let processors = count(u64::from(facts.profile.run.processors), "processor");
     format!("{} shared {processors}", count(threads, "thread"))

@@ -60,8 +60,9 @@ const HANDING_OUT: [f64; 2] = [300.0, 1000.0];
 /// The least such time with GCC's runtime. Its compiler computes a thread's part of a static schedule in place.
 const HANDING_OUT_IN_PLACE: f64 = 100.0;
 
-/// What a body needs to get its iterations and data, as a part of what its team costs. Both are
-/// mostly waits for cache lines (measured on 16 cores, two to eight threads: 0.16 to 0.6).
+/// The time that a member needs to get its iterations and data, as a part of the cost of the team.
+/// Both times are mostly waits for cache lines (measured on 16 cores, two to eight threads: 0.16 to
+/// 0.6).
 pub(super) const OF_TEAM: f64 = 0.35;
 
 /// The least part of a body that counts as the user's work.
@@ -280,8 +281,9 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     Some(cause.showing(&evidence).saying(what, remedy))
 }
 
-/// Whether the cause is small regions that are worth a team, but whose teams cost more than those that have their
-/// processors; or whose teams cost more than any that have them. Then threads may have waited for a processor.
+/// Whether threads may have waited for a processor: the cause is small regions, and their teams
+/// cost more than teams do that have a processor for each thread. The limit is lower for regions
+/// with enough work for a team.
 pub(super) fn may_lack_processors(facts: &Facts<'_, '_>, cause: &Cause) -> bool {
     let [work, costs] = ["work_each_ns", "team_costs_ns"].map(|name| cause.number(name) as f64);
     let most = match work >= WORTH_A_TEAM {
@@ -291,8 +293,8 @@ pub(super) fn may_lack_processors(facts: &Facts<'_, '_>, cause: &Cause) -> bool 
     cause.kind == Kind::SmallRegions && costs > most
 }
 
-/// What to do about regions with so much work at a time, whose teams cost so much, and which are worth
-/// a team from so much work on, all in nanoseconds.
+/// Advice on small regions. `work`: mean work of an instance; `paid`: mean cost of its team;
+/// `breaks_even`: the work from which on a team pays. All in nanoseconds.
 fn remedy(facts: &Facts<'_, '_>, kind: Kind, [work, paid, breaks_even]: [u64; 3]) -> String {
     if kind == Kind::Oversubscription {
         return settings::not_nested(facts);

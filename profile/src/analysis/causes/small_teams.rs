@@ -23,7 +23,7 @@ struct SmallTeams {
     region: usize,
     /// The time of the threads that teams of all threads would have had more, in nanoseconds.
     unused: u64,
-    /// What is won if they have a thread for each processor, in nanoseconds.
+    /// The elapsed time that is won if every team has a thread for each processor, in nanoseconds.
     likely: f64,
     /// Elapsed time of all teams, of small ones, and of the smallest ones among these, in nanoseconds.
     all: u64,
