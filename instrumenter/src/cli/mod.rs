@@ -93,7 +93,7 @@ enum Command {
     Man(man::Arguments),
 }
 
-/// What is not to be instrumented.
+/// The constructs that are left as they are.
 #[derive(Debug, clap::Args)]
 struct Disable {
     /// Groups of constructs to leave as they are, such as atomic,flush

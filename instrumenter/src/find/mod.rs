@@ -212,8 +212,8 @@ pub struct LoopNest {
 pub struct Level {
     /// Its variable.
     pub variable: String,
-    /// The variable's first value. Where it depends on a loop around it, that one has its first
-    /// value, too.
+    /// The first value of the variable. If it depends on an outer loop, it is the value for the
+    /// first iteration of that loop.
     pub lower: String,
     /// The value that it is compared with, in the same way. Of a loop over a range: the range.
     pub upper: String,
@@ -228,8 +228,8 @@ pub struct Level {
     pub may_be_object: bool,
     /// How its bounds change with the variable of a loop around it, if they do.
     pub row: Option<Row>,
-    /// Where the range stands in the source, if it is a loop over one. It has no variable then
-    /// that tells where it stands.
+    /// The place of the range in the source, if this is a range-based loop. Such a loop has no
+    /// variable that counts its elements.
     pub range: Option<Range<usize>>,
 }
 

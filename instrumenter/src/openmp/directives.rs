@@ -91,7 +91,7 @@ pub enum Association {
     Declarative,
     /// It separates parts of the enclosing construct's block.
     Separating,
-    /// It depends on its clauses, or on the directives that they select.
+    /// The association depends on the clauses, or on the directives that the clauses select.
     Unknown,
 }
 

@@ -105,8 +105,8 @@ impl Event {
         }
     }
 
-    /// What the event means for an instance that the program counts itself; none if it is not the
-    /// event of such a construct.
+    /// The step of this event in an instance that the program passes over itself; none if it is not
+    /// an event of such a construct.
     #[must_use]
     pub fn passage(self) -> Option<Passage> {
         let mut events = FUNCTIONS.iter().map(|(_, _, event)| event);

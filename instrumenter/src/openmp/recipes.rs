@@ -189,9 +189,9 @@ pub fn admits_calls(leaf: Leaf) -> Result<(), &'static str> {
     }
 }
 
-/// Whether a construct inside a `simd` construct keeps the compiler from vectorising it anyway,
-/// so that calls beside it do no harm. That is so for an `atomic` that writes; it is the only
-/// measured construct that may be there (OpenMP 5.2, 10.4). Some compilers do vectorise an
+/// Whether a construct inside a `simd` construct keeps the compiler from vectorising it anyway, so
+/// that calls beside it do no harm. An `atomic` that writes has this effect; `atomic` is the only
+/// measured construct that may stand there (OpenMP 5.2, 10.4). Some compilers do vectorise an
 /// `atomic read`.
 #[must_use]
 pub fn runs_lane_by_lane(directive: &Directive) -> bool {

@@ -317,9 +317,9 @@ fn cancellations<'a>(
     })
 }
 
-/// The constructs whose ends a `cancel` in them may pass over. These are the constructs from
-/// the innermost one around it up to the one that it cancels. For a `taskgroup` they go up to
-/// the task that is left.
+/// The constructs that a `cancel` in them may leave without reaching their ends. These are the
+/// constructs from the innermost one around it up to the one that it cancels. For a `taskgroup`
+/// they go up to the task that is left.
 pub(super) fn passed_over(found: &Found, nesting: &Nesting) -> HashSet<usize> {
     let mut passed = HashSet::new();
     for (construct, directive) in cancellations(found, nesting) {

@@ -116,8 +116,9 @@ impl CSpeller<'_> {
         }
     }
 
-    /// Reports that the barrier of a region is over, and with it the region: `end` is the event for
-    /// that. Where a library lacks the function for both, what stands in for it calls theirs.
+    /// The text that reports the ends of a region's barrier and of the region in one call. `end` is
+    /// the event of the region's end. A library without that function gets a substitute, which
+    /// calls the functions of the two events.
     pub(super) fn leave(&self, end: Event, region: usize) -> String {
         let function = format!("POMP_{BARRIER_LEAVE}");
         let call = format!("{function}({});", self.descriptor(region));

@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! compile the new texts, messages held back
-//!   accepted; Flang is asked about the source, which it may refuse: that is the end
+//!   accepted by Flang: check the source itself; refused: the build fails with its messages
 //!   accepted, and the messages are those of the source (see diagnostics): done
-//!   accepted: compile the user's source to the side; show what is said of that
+//!   accepted: compile the user's source to the side; show the messages of that
 //!   rejected: compile the user's source; rejected, too: that is the end
 //!             compile the new texts without warnings, and show what is said of the source
 //!               rejected: the next text, in this order: as the preprocessor shows it,
@@ -49,7 +49,7 @@ const NOT_LINKED: &str = "the program can't be linked with its instrumented text
 /// The reason given when a source's new text does not compile.
 const REJECTED: &str = "the compiler rejected the instrumented text (ROMP_KEEP=1 keeps it)";
 
-/// What the commands of one build share.
+/// The data that the commands of one build share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job<'a> {
     pub(crate) runner: Runner<'a>,

@@ -45,8 +45,8 @@ pub(super) enum Found {
 }
 
 impl Found {
-    /// What two ways to look for the construct of a call tell together: what one of them does not
-    /// know, the other one may, but they must not contradict each other.
+    /// Combines the results of two searches for the construct of a call. `Near` gives way to any
+    /// other result. If two others differ, only the line is known.
     pub(super) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Near, known) | (known, Self::Near) => known,
@@ -245,7 +245,8 @@ pub(super) fn of_calls(
     if !may_be_more && let Some(found) = of_copies(&places, calls, &order) {
         return found;
     }
-    // A compiler makes one call of equal ones in two branches: it has the line of one of them.
+    // A compiler may merge equal calls of two branches into one call, which has the line of one of
+    // them.
     let own = match of.is_named_critical() {
         true => named_places(all, scope, of),
         false => places.len() - begins,

@@ -254,7 +254,7 @@ fn term(words: &[&str], at: &mut usize, is_gnu: Option<bool>) -> Option<bool> {
     None
 }
 
-/// Whether both hold. One that does not is enough to know it.
+/// Three-valued "and": false if one of the two is false, even if the other is unknown.
 fn and(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     match (one, other) {
         (Some(false), _) | (_, Some(false)) => Some(false),

@@ -82,7 +82,8 @@ fn find_last_acts<'a>(
     sources: &mut Sources,
     meanings: &mut [Meaning],
 ) {
-    // A body that is found in this way may call others.
+    // In the order of addresses, since the body of a construct that is found here may make the next
+    // call.
     let mut behind: Vec<&'a Wanted> = wanted.iter().collect();
     behind.sort_by_key(|one| offset(&profile.regions[one.region]));
     for one in behind {

@@ -39,8 +39,8 @@ struct GroupedCall<'w> {
     call: Call,
 }
 
-/// Whether the code of a region is the function that the body of its construct became. That of a
-/// `target` construct is its call.
+/// Whether the code of a region is the function that the body of its construct became. The code of
+/// a `target` construct is its call.
 fn is_body(kind: RegionKind) -> bool {
     use RegionKind as K;
     align::has_function(kind) && kind != K::Target
@@ -202,7 +202,7 @@ fn in_code(
             });
         }
     }
-    // What was executed is in code that is read rightly.
+    // The calls were read rightly only if all executed ones are among them.
     let is_read = |one: &GroupedCall<'_>| {
         let mut calls = calls.iter();
         calls.any(|call| call.address == one.call.address)
@@ -292,8 +292,9 @@ pub(super) fn find_calls(
     set_ends(profile, &executed, ends, &begun, sources, meanings);
 }
 
-/// The constructs of the calls of a group. They are told by the executed calls alone, and by all that
-/// the code has: a call that was not executed may be one of a directive, or a copy of another call.
+/// The constructs of the calls of a group. Two searches are combined: one by the executed calls
+/// alone, and one by all calls in the code. A call that was not executed may be one of a directive,
+/// or a copy of another call.
 fn of_group(
     constructs: &Constructs,
     may_be_more: bool,
@@ -341,8 +342,8 @@ fn set_ends(
     for (place, barriers) in ends {
         let construct = &sources.of(&place.0).all[place.1];
         let ended: u64 = barriers.iter().map(|index| executed[*index]).sum();
-        // What is counted by its begin ends as often. A compiler may make one call of the barriers
-        // of several constructs.
+        // A construct whose begins were counted has as many ends. A compiler may make one call of
+        // the barriers of several constructs.
         let is_begun = begun.get(&place).is_some_and(|begun| *begun >= ended);
         if construct.kind() != Some(RegionKind::Single) || is_begun {
             for index in barriers {

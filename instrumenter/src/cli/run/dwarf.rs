@@ -36,7 +36,7 @@ pub(super) fn folders(path: &Path) -> BTreeSet<PathBuf> {
     let mut folders = BTreeSet::new();
     let data = fs::read(path).unwrap_or_default();
     if let Ok(file) = object::File::parse(&*data) {
-        // What is damaged is left out.
+        // Reading ends at a damaged entry. What was found until then is kept.
         read(&file, |dwarf| note_folders(dwarf, &mut folders).ok());
     }
     folders
@@ -70,7 +70,7 @@ pub(super) fn names_in_source(path: &Path) -> HashMap<String, String> {
     let mut names = HashMap::new();
     let data = fs::read(path).unwrap_or_default();
     if let Ok(file) = object::File::parse(&*data) {
-        // What is damaged is left out.
+        // Reading ends at a damaged entry. What was found until then is kept.
         read(&file, |dwarf| note_names(dwarf, &mut names).ok());
     }
     names

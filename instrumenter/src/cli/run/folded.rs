@@ -13,7 +13,7 @@ type Place = (Vec<u8>, u64);
 /// The begins of functions that come from several places in the source.
 pub(super) fn begins(file: &object::File<'_>) -> BTreeSet<u64> {
     let mut places = BTreeMap::new();
-    // What is damaged is left out.
+    // Reading ends at a damaged entry. What was found until then is kept.
     dwarf::read(file, |dwarf| note_places(dwarf, &mut places).ok());
     let several = places.into_iter().filter(|(_, places)| places.len() > 1);
     several.map(|(begin, _)| begin).collect()

@@ -11,7 +11,8 @@ use trace::layout::Meaning;
 /// Changes the tree according to the meanings of its regions.
 pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
     move_reductions(profile, meanings);
-    // First, so that a barrier below such a region is found in the construct that it belongs to.
+    // Before barriers are looked for: a barrier below a region without meaning must become a child
+    // of the construct that it belongs to.
     remove_parts(&mut profile.nodes, |node, _| {
         meanings[node.region] == Meaning::Nothing
     });
@@ -27,7 +28,7 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
             && is_in_own(node, parent)
         {
             add_barrier(&node.rows, &mut parent.rows);
-            // What is below it moves there.
+            // The nodes below it move to the implicit barrier of the parent.
             node.within = PseudoRegion::Ibarr;
         }
     }

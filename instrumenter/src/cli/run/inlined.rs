@@ -54,8 +54,8 @@ pub(super) struct Inlined {
 }
 
 impl Inlined {
-    /// Whether calls that seem to be those of a function may be those of another one that was inlined
-    /// into it. `address` is one in its machine code.
+    /// Whether calls that seem to be made by a function may come from another function that was
+    /// inlined into it. `address` lies in the function's machine code.
     pub(super) fn may_be_of_others(
         &mut self,
         module: &Module,

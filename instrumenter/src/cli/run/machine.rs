@@ -117,7 +117,7 @@ impl Machine {
         Some(machine)
     }
 
-    /// The function to which one jumps that does nothing else.
+    /// The target of a function that consists of one jump.
     fn only_jump(&self, begin: u64, end: u64) -> Option<u64> {
         let code = self.bytes(begin, usize::try_from(end - begin).ok()?)?;
         let code = code.strip_prefix(&LANDING_PAD).unwrap_or(code);
@@ -138,8 +138,8 @@ impl Machine {
         names.into_iter().flatten().map(String::as_str)
     }
 
-    /// What tells the function that an address is in from others with the same name, such as those
-    /// that several files have for themselves.
+    /// A number that distinguishes the function around an address from others with the same name,
+    /// such as those that several files have for themselves; 0 if there are none.
     pub(super) fn instance(&self, address: u64) -> u64 {
         let begin = self.function_around(address).map_or(0, |(begin, _)| begin);
         let is_ambiguous = self
@@ -156,8 +156,9 @@ impl Machine {
         })
     }
 
-    /// The calls and jumps in a function to those functions of other modules that are asked for. What
-    /// looks like one in the middle of an instruction does not lead to such a function.
+    /// The calls and jumps in a function to those functions of other modules that are asked for.
+    /// Bytes in the middle of an instruction may look like a call, but they do not lead to such a
+    /// function.
     pub(super) fn calls_in(
         &self,
         (begin, end): (u64, u64),

@@ -133,7 +133,7 @@ impl Module {
         }
     }
 
-    /// What tells the function at an address from others with the same name.
+    /// See [`Machine::instance`].
     pub(super) fn instance(&self, address: u64) -> u64 {
         let code = self.machine.as_ref();
         code.map_or(0, |code| code.instance(address))

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::align::{self, Call, Found, Of, Scope};
 use super::sources::Constructs;
 
-/// What was found about such constructs.
+/// Which of these constructs were left out, as far as the calls tell.
 #[derive(Default)]
 pub(super) struct Optional {
     /// Whether a construct was left out, by its file and number.

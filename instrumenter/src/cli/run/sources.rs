@@ -143,8 +143,8 @@ impl Constructs {
     }
 }
 
-/// Whether a directive with a word may make calls that are measured as a kind. Where it may not, the
-/// word of the directive that does is there as well.
+/// Whether a directive that contains a word may make calls that are measured as a kind. A combined
+/// directive contains the words of all its parts, and the caller asks about each.
 fn may_call(word: &str, kind: RegionKind) -> bool {
     use RegionKind as K;
     let words: &[&str] = match kind {

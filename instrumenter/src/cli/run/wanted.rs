@@ -14,7 +14,7 @@ use super::module::Frame;
 pub(super) struct Wanted {
     pub(super) region: usize,
     pub(super) code: Code,
-    /// What tells the function at its address from others with the same name.
+    /// See [`Machine::instance`](super::machine::Machine::instance).
     pub(super) instance: u64,
     /// The functions at its address, innermost first.
     pub(super) frames: Vec<Frame>,

@@ -38,7 +38,7 @@ fn makes(word: &str) -> bool {
     word == "_Pragma" || api::find(word).is_some()
 }
 
-/// What is open around a token.
+/// The kind of an open bracket around a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Around {
     /// The operands of a macro.

@@ -248,9 +248,9 @@ impl Matcher<'_> {
         !names.is_empty() && word.is_ok_and(|word| names.contains(word))
     }
 
-    /// Whether a macro call without a semicolon is a whole statement. If nothing is known of
-    /// the macro, it could also be the head of a statement that begins with the directive
-    /// behind it. So that directive must stand alone.
+    /// Whether a macro call without a semicolon is a whole statement. An unknown macro may also be
+    /// the head of a statement whose body begins with the next directive. So the answer is yes only
+    /// if that directive is a stand-alone one.
     fn is_statement_macro(&self, name: usize, next: usize) -> bool {
         self.is_among(&self.macros.statements, name)
             || match self.directive_before(next) {

@@ -87,7 +87,7 @@ pub fn hidden_in_macros(text: &[u8]) -> Vec<Hidden> {
     hidden.collect()
 }
 
-/// The names of such macros, and what they hide.
+/// The names of the macros that hide directives or calls, and what each hides.
 #[must_use]
 pub fn names_that_hide(file: &File, is_undefined: IsUndefined<'_>) -> Vec<(String, Hidden)> {
     if !file.may_speak() || !contains(file.text(), DEFINE) {

@@ -217,8 +217,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Tells the innermost directive that the code that it governs begins here, if it waits for
-    /// that.
+    /// If the innermost directive waits for its code, records that the code begins here.
     pub(super) fn first_item(
         &mut self,
         is_loop_directive: bool,

@@ -10,7 +10,7 @@ use crate::wrapper::command::response;
 use crate::wrapper::compilers::flags::{Meaning, PrefixMap, Row, Shape};
 use crate::wrapper::compilers::{Compiler, Driver};
 
-/// What an input is, in the distinctions that matter here.
+/// The kind of an input file, as far as the wrapper treats kinds differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InputKind {
     /// Source in a language that the instrumenter reads.
@@ -323,7 +323,7 @@ impl CommandLine {
 /// The state that is kept from one word to the next.
 struct Classifier<'a> {
     compiler: &'a Compiler,
-    /// What the `-x` in force says.
+    /// The kind that the last `-x` names.
     named: Option<InputKind>,
     only_inputs: bool,
 }
