@@ -9,7 +9,7 @@ use crate::kinds::KINDS;
 /// More addresses of a stack are not kept.
 const DEEPEST: usize = 128;
 /// The largest number of different stacks; later ones are only counted.
-const MOST: usize = 100_000;
+const MOST_STACKS: usize = 100_000;
 
 /// Return addresses, innermost first; 0 between the stacks of two threads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,7 +102,7 @@ impl Recorded {
     fn add(&mut self, region: u64, key: Key, times: Times) {
         let count: usize = self.by_region.get(&region).map_or(0, HashMap::len);
         let stacks = self.by_region.entry(region).or_default();
-        if count >= MOST && !stacks.contains_key(&key) {
+        if count >= MOST_STACKS && !stacks.contains_key(&key) {
             self.lost += times.count;
             return;
         }

@@ -31,12 +31,12 @@ pub fn map_parts<T: Sync, R: Send>(
     map: &(impl Fn(&[T]) -> Vec<R> + Sync),
 ) -> Vec<R> {
     /// More threads would only wait for the shared memory.
-    const MOST: usize = 8;
+    const MOST_WORKERS: usize = 8;
     let threads = match worth_threads {
         true => std::thread::available_parallelism().map_or(1, NonZero::get),
         false => 1,
     };
-    map_on(threads.min(MOST), items, map)
+    map_on(threads.min(MOST_WORKERS), items, map)
 }
 
 fn map_on<T: Sync, R: Send>(

@@ -25,7 +25,7 @@ struct Way {
 /// The largest number of ways that wait at one region, and of regions that one way seeks. A
 /// recursion has as many as there are regions that call one another. More than these come from a
 /// damaged file, and are forgotten.
-const MOST: usize = 256;
+const MOST_WAYS: usize = 256;
 
 /// The times that wait for an open region to end, by the depth of the region.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Recursion {
         if is_again {
             // The times that wait here go on above the enclosing instance whose node this region
             // uses.
-            let few = |(way, _): &(Way, u64)| way.seeks.len() < MOST;
+            let few = |(way, _): &(Way, u64)| way.seeks.len() < MOST_WAYS;
             let seeking = ways.into_iter().filter(few).map(|(mut way, ticks)| {
                 way.seeks.push(top.region);
                 (way, ticks)
@@ -102,7 +102,7 @@ impl Recursion {
             self.waiting.resize_with(depth + 1, BTreeMap::new);
         }
         let waiting = &mut self.waiting[depth];
-        if waiting.len() < MOST || waiting.contains_key(&way) {
+        if waiting.len() < MOST_WAYS || waiting.contains_key(&way) {
             let waiting = waiting.entry(way).or_default();
             *waiting = waiting.wrapping_add(ticks);
         }

@@ -37,7 +37,7 @@ const NONE: i32 = 0;
 const STARTING: i32 = -1;
 
 /// The signal received since the child was started; zero if none was.
-static CAME: AtomicI32 = AtomicI32::new(0);
+static RECEIVED_SIGNAL: AtomicI32 = AtomicI32::new(0);
 
 /// The signal that ended the last compiler; zero if it ended by itself.
 static ENDED_BY: AtomicI32 = AtomicI32::new(0);
@@ -49,7 +49,7 @@ static ENDED_BY: AtomicI32 = AtomicI32::new(0);
     unsafe(link_section = "__DATA,__mod_init_func")
 )]
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
-static NOTE: extern "C" fn() = note;
+static RUN_BEFORE_MAIN: extern "C" fn() = note;
 
 extern "C" fn note() {
     for (bit, signal) in CHANGED.into_iter().enumerate() {
@@ -92,8 +92,8 @@ fn dispose(signal: i32, to: libc::sighandler_t) {
 /// Prepares our process to wait for compilers. An `exec` resets signal handlers, so a compiler
 /// sees only the changes that [`hand_on`] undoes.
 pub(crate) fn prepare() {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if DONE.swap(true, Ordering::Relaxed) {
+    static IS_PREPARED: AtomicBool = AtomicBool::new(false);
+    if IS_PREPARED.swap(true, Ordering::Relaxed) {
         return;
     }
     dispose(libc::SIGCHLD, libc::SIG_DFL);
@@ -116,7 +116,7 @@ extern "C" fn forward(signal: i32) {
     match CHILD.load(Ordering::SeqCst) {
         NONE => by_default(signal),
         child => {
-            CAME.store(signal, Ordering::SeqCst);
+            RECEIVED_SIGNAL.store(signal, Ordering::SeqCst);
             if child > 0 {
                 // SAFETY: `kill` may be called in a handler.
                 unsafe { libc::kill(child, signal) };
@@ -129,18 +129,20 @@ extern "C" fn forward(signal: i32) {
 /// for programs (`ulimit -s`). The limit itself is left for the programs that we start.
 pub(crate) fn with_stack(work: fn() -> ExitCode) -> ExitCode {
     /// Twice what the deepest of our work needs: the choice of the command line.
-    const ENOUGH: u64 = 2 << 20;
-    const OURS: usize = 8 << 20;
+    const ENOUGH_STACK_BYTES: u64 = 2 << 20;
+    const WORKER_STACK_BYTES: usize = 8 << 20;
     let mut limit = libc::rlimit {
         rlim_cur: libc::RLIM_INFINITY,
         rlim_max: libc::RLIM_INFINITY,
     };
     // SAFETY: the call fills the structure.
     unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) };
-    if limit.rlim_cur >= ENOUGH {
+    if limit.rlim_cur >= ENOUGH_STACK_BYTES {
         return work();
     }
-    let worker = std::thread::Builder::new().stack_size(OURS).spawn(work);
+    let worker = std::thread::Builder::new()
+        .stack_size(WORKER_STACK_BYTES)
+        .spawn(work);
     match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         // It panicked, and has said so.
@@ -168,7 +170,7 @@ pub(crate) struct Forwarding;
 impl Forwarding {
     /// Starts before the child does, so that no signal ends us alone.
     pub(crate) fn begin() -> Self {
-        CAME.store(0, Ordering::SeqCst);
+        RECEIVED_SIGNAL.store(0, Ordering::SeqCst);
         CHILD.store(STARTING, Ordering::SeqCst);
         Self
     }
@@ -177,7 +179,7 @@ impl Forwarding {
     pub(crate) fn to(&self, child: u32) {
         let child = i32::try_from(child).unwrap_or(STARTING);
         CHILD.store(child, Ordering::SeqCst);
-        let came = CAME.load(Ordering::SeqCst);
+        let came = RECEIVED_SIGNAL.load(Ordering::SeqCst);
         if came != 0 && child > 0 {
             // SAFETY: `kill` takes any two numbers; the child has not been waited for.
             unsafe { libc::kill(child, came) };
@@ -188,7 +190,7 @@ impl Forwarding {
     /// be tried.
     pub(crate) fn end(self) {
         drop(self);
-        let came = CAME.load(Ordering::SeqCst);
+        let came = RECEIVED_SIGNAL.load(Ordering::SeqCst);
         if came != 0 {
             by_default(came);
         }

@@ -9,7 +9,7 @@ use super::mutex::lock;
 use super::{errno, thread};
 
 /// A program that annotates in a loop must not use up memory.
-const MOST: usize = 1000;
+const MOST_ANNOTATIONS: usize = 1000;
 
 static ANNOTATIONS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
 
@@ -18,7 +18,7 @@ pub(crate) fn add(key: String, value: String) {
     thread::inside(|| {
         errno::keep(|| {
             let mut annotations = lock(&ANNOTATIONS);
-            if annotations.len() < MOST || annotations.contains_key(&key) {
+            if annotations.len() < MOST_ANNOTATIONS || annotations.contains_key(&key) {
                 annotations.insert(key, value);
             }
         });

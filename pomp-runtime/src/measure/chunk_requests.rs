@@ -142,7 +142,7 @@ const ENOUGH_JOINED: u64 = 16;
 const NOTHING_BETWEEN: u64 = 0;
 
 /// Work that gets less than a tenth shorter may do so by chance.
-const ALIKE: f64 = 0.9;
+const ALIKE_WORK_RATIO: f64 = 0.9;
 
 /// Chunks are handed out together if the work in one takes at most so many times as long as a request.
 const LONGEST_JOINED: u64 = 16;
@@ -260,7 +260,7 @@ impl Node {
             return beside_work;
         }
         // Longer work varies, so it must get clearly shorter in larger chunks.
-        if joined >= ALIKE * alone {
+        if joined >= ALIKE_WORK_RATIO * alone {
             return timed;
         }
         let work = body.saturating_sub(timed) as f64;

@@ -124,9 +124,9 @@ pub(super) fn start_anew() {
 /// Whether the clock goes on, as seen at this time in ticks.
 pub(super) fn goes_on(at: u64) -> bool {
     /// The helper may come late by this many periods, of which a long one is sixteen.
-    const LATE: u64 = 64;
+    const MOST_PERIODS_LATE: u64 = 64;
     let period = clock().shortest.load(Ordering::Relaxed);
-    period != NO_STEP && at.saturating_sub(now()) < LATE * period
+    period != NO_STEP && at.saturating_sub(now()) < MOST_PERIODS_LATE * period
 }
 
 /// The mean time from one step to the next in ticks, as a moment chosen at random sees it: longer

@@ -22,7 +22,7 @@ use super::thread::{self, Thread};
 use super::{attention, clock, coarse_clock, pause, sampling, state};
 
 /// So many instances are timed by the clock itself first. They show how long instances are.
-const MANY: u64 = 1024;
+const TIMED_FIRST_INSTANCES: u64 = 1024;
 
 /// Has a node timed by the coarse clock from now on if it is hot: if the thread's instances come
 /// at such an `interval` in ticks that timing them exceeds the budget. Called now and then.
@@ -30,7 +30,7 @@ const MANY: u64 = 1024;
 pub(crate) fn consider(node: &'static Node, interval: u64) {
     let main = node.span(PseudoRegion::Main);
     let count = main.count.get();
-    if count < MANY || node.is_special() || node.coarse_times().is_some() {
+    if count < TIMED_FIRST_INSTANCES || node.is_special() || node.coarse_times().is_some() {
         return;
     }
     let kind = node.region().map(|region| region.kind);

@@ -6,14 +6,14 @@ use std::io;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use profile::counters::{Counter, MOST, parse};
+use profile::counters::{Counter, MOST_COUNTERS, parse};
 
 use super::message;
 use super::mutex::lock;
 use super::shared::SharedU64;
 
 /// Values of all counters.
-pub(crate) type Values = [SharedU64; MOST];
+pub(crate) type Values = [SharedU64; MOST_COUNTERS];
 
 /// The values of the counters in a frame.
 #[derive(Debug)]
@@ -60,12 +60,12 @@ pub(crate) fn choose(list: &str) {
             unknown.join(", ")
         ));
     }
-    if wanted.len() > MOST {
+    if wanted.len() > MOST_COUNTERS {
         message::say(&format!(
-            "ROMP_COUNTERS: only the first {MOST} of {} counters are counted",
+            "ROMP_COUNTERS: only the first {MOST_COUNTERS} of {} counters are counted",
             wanted.len()
         ));
-        wanted.truncate(MOST);
+        wanted.truncate(MOST_COUNTERS);
     }
     let mut accepted: Vec<(String, Counter)> = Vec::new();
     let mut refused: Vec<String> = Vec::new();
@@ -212,7 +212,7 @@ impl Group {
 #[derive(Debug)]
 pub(crate) struct Files {
     leader: AtomicI32,
-    others: [AtomicI32; MOST],
+    others: [AtomicI32; MOST_COUNTERS],
 }
 
 /// No file: it was not opened yet, or the kernel refused it.
@@ -223,7 +223,7 @@ impl Files {
     pub(super) const fn none() -> Self {
         Self {
             leader: AtomicI32::new(UNOPENED),
-            others: [const { AtomicI32::new(UNOPENED) }; MOST],
+            others: [const { AtomicI32::new(UNOPENED) }; MOST_COUNTERS],
         }
     }
 
@@ -253,7 +253,7 @@ impl Files {
     }
 
     /// The values now; none if the kernel does not give them.
-    pub(super) fn read(&self) -> Option<[u64; MOST]> {
+    pub(super) fn read(&self) -> Option<[u64; MOST_COUNTERS]> {
         let mut leader = self.leader.load(Ordering::Relaxed);
         if leader == UNOPENED {
             leader = self.open();
@@ -262,7 +262,7 @@ impl Files {
             return None;
         }
         // Number of counters, times enabled and running, values.
-        let mut words = [0_u64; 3 + MOST];
+        let mut words = [0_u64; 3 + MOST_COUNTERS];
         // SAFETY: the kernel writes no more than the length of the buffer.
         let read = unsafe {
             libc::syscall(
@@ -273,7 +273,7 @@ impl Files {
             )
         };
         let [number, enabled, running, values @ ..] = words;
-        if read <= 0 || number as usize > MOST {
+        if read <= 0 || number as usize > MOST_COUNTERS {
             return None;
         }
         Some(values.map(|value| scaled(value, enabled, running)))

@@ -1,7 +1,7 @@
 //! What counters count in regions. The counters are read outside of the region's time: at its begin
 //! before the clock is read, at its end after.
 
-use profile::counters::MOST;
+use profile::counters::MOST_COUNTERS;
 
 use super::counters::{self, Counting, Values};
 use super::errno;
@@ -18,12 +18,12 @@ impl Thread {
     pub(super) fn start_counters(&'static self, frame: &'static Frame) {
         errno::keep(|| {
             // If there are no values, nothing is counted: no later value is greater.
-            let values = self.counters.read().unwrap_or([u64::MAX; MOST]);
+            let values = self.counters.read().unwrap_or([u64::MAX; MOST_COUNTERS]);
             let Some(place) = frame.counters.get().or_else(|| counting(frame)) else {
                 return;
             };
             set(&place.start, values);
-            set(&place.inner, [0; MOST]);
+            set(&place.inner, [0; MOST_COUNTERS]);
         });
     }
 
@@ -72,7 +72,7 @@ impl Thread {
 
 /// Frames below an instance deep in a recursion leave out its values, down to the first frame of
 /// its node.
-fn leave_out(again: &'static Frame, node: &'static Node, values: [u64; MOST]) {
+fn leave_out(again: &'static Frame, node: &'static Node, values: [u64; MOST_COUNTERS]) {
     let below = std::iter::successors(again.below(), |frame| frame.below());
     for frame in below.take_while(|frame| frame.role().is_construct()) {
         if frame.role() == Role::Untimed {
@@ -87,17 +87,17 @@ fn leave_out(again: &'static Frame, node: &'static Node, values: [u64; MOST]) {
     }
 }
 
-fn from(values: [u64; MOST], start: impl Fn(usize) -> u64) -> [u64; MOST] {
+fn from(values: [u64; MOST_COUNTERS], start: impl Fn(usize) -> u64) -> [u64; MOST_COUNTERS] {
     std::array::from_fn(|at| values[at].saturating_sub(start(at)))
 }
 
-fn set(to: &Values, values: [u64; MOST]) {
+fn set(to: &Values, values: [u64; MOST_COUNTERS]) {
     to.iter()
         .zip(values)
         .for_each(|(word, value)| word.set(value));
 }
 
-fn add(to: &Values, values: [u64; MOST]) {
+fn add(to: &Values, values: [u64; MOST_COUNTERS]) {
     to.iter()
         .zip(values)
         .for_each(|(word, value)| word.add(value));
@@ -106,14 +106,14 @@ fn add(to: &Values, values: [u64; MOST]) {
 #[cold]
 fn counting(frame: &'static Frame) -> Option<&'static Counting> {
     frame.counters.set(leak(Counting {
-        start: [const { SharedU64::new(0) }; MOST],
-        inner: [const { SharedU64::new(0) }; MOST],
+        start: [const { SharedU64::new(0) }; MOST_COUNTERS],
+        inner: [const { SharedU64::new(0) }; MOST_COUNTERS],
     }));
     frame.counters.get()
 }
 
 fn new_values(link: &SharedRef<Values>) -> Option<&'static Values> {
-    link.set(leak([const { SharedU64::new(0) }; MOST]));
+    link.set(leak([const { SharedU64::new(0) }; MOST_COUNTERS]));
     link.get()
 }
 

@@ -18,7 +18,7 @@ use super::request_count::look_at_all;
 pub(crate) type Chunk = [u64; 2];
 
 /// At most so many chunks are joined.
-const MOST: u64 = 16;
+const MOST_JOINED_CHUNKS: u64 = 16;
 
 /// Work is timed if at least so many chunks were joined: the first of them overlaps with none in front.
 const LEAST_TIMED: u64 = 10;
@@ -82,7 +82,7 @@ pub(crate) fn join(place: usize, mut ask: impl FnMut() -> Option<Chunk>) -> Opti
         number: 1,
         requests: 1,
     };
-    while joined.number < MOST {
+    while joined.number < MOST_JOINED_CHUNKS {
         joined.requests += 1;
         let Some(next) = ask() else { break };
         let [_, end] = joined.chunk;
@@ -143,7 +143,7 @@ mod tests {
             asked += 1;
             Some([asked, asked + 1])
         });
-        assert_eq!(asked, MOST);
+        assert_eq!(asked, MOST_JOINED_CHUNKS);
         assert!(joined.unwrap().is_timed());
         assert!(!is_any_held());
     }

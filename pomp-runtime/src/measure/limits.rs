@@ -25,9 +25,13 @@ pub(crate) fn threads_are_scarce() -> bool {
 /// How many bytes of addresses the library may reserve: a small part of the limit, if there is one,
 /// since such a limit counts addresses whether they are used or not.
 pub(super) fn addresses() -> usize {
-    const PART: u64 = 64;
+    const PARTS_OF_LIMIT: u64 = 64;
     let limits = [libc::RLIMIT_AS, libc::RLIMIT_DATA].map(limit);
-    let part = limits.into_iter().flatten().min().map(|limit| limit / PART);
+    let part = limits
+        .into_iter()
+        .flatten()
+        .min()
+        .map(|limit| limit / PARTS_OF_LIMIT);
     part.map_or(usize::MAX, |part| {
         usize::try_from(part).unwrap_or(usize::MAX)
     })

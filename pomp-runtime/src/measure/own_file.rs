@@ -72,8 +72,9 @@ fn identity(file: RawFd) -> Option<Identity> {
 
 fn with_high_number(file: File) -> File {
     /// Programs expect no higher numbers, and the system's table of files would become larger.
-    const MOST: u64 = 1024;
-    let limit = limits::limit(libc::RLIMIT_NOFILE).map_or(MOST, |limit| limit.min(MOST));
+    const MOST_FILE_NUMBERS: u64 = 1024;
+    let limit = limits::limit(libc::RLIMIT_NOFILE)
+        .map_or(MOST_FILE_NUMBERS, |limit| limit.min(MOST_FILE_NUMBERS));
     let from = libc::c_int::try_from(limit / 4 * 3).unwrap_or(0);
     let old = file.into_raw_fd();
     // SAFETY: the old number is the file's, and is closed only if there is another one.

@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_millis(16);
 
 /// The machine is busy if the thread that started the program waited for a processor for more than
 /// this part of the time in which it could have run.
-const BUSY: f64 = 0.15;
+const BUSY_READY_SHARE: f64 = 0.15;
 
 /// What was seen at the latest look.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Pace {
     fn is_busy_since(&self, times: [u64; 2]) -> bool {
         let since = |of: usize| times[of].saturating_sub(self.times[of]) as f64;
         let (run, ready) = (since(0), since(1));
-        ready > BUSY * (run + ready)
+        ready > BUSY_READY_SHARE * (run + ready)
     }
 }
 

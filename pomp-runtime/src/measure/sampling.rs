@@ -37,10 +37,10 @@ use crate::measure::records::node::pseudo_region;
 
 /// The number of instances after which a node may be sampled. Until then all are timed, to see
 /// whether sampling is worth it.
-const MANY: u64 = 4096;
+const SAMPLED_FROM_INSTANCES: u64 = 4096;
 /// The members of a region's teams can be passed over after this many teams. The number is smaller
-/// than [`MANY`], since a team whose members record their events takes longer.
-const MANY_TEAMS: u64 = 1024;
+/// than [`SAMPLED_FROM_INSTANCES`], since a team whose members record their events takes longer.
+const PASSED_FROM_TEAMS: u64 = 1024;
 /// Sampling is not worth it if an instance takes longer than this many times the cost of timing it.
 const LONG: u64 = 32;
 /// How much longer a team takes if its members record their begin and end, in costs of a pair of
@@ -57,12 +57,12 @@ const MOST_DELAYED: u64 = 256;
 /// events. The cache line comes from that member's processor, and goes back to it. This takes about
 /// a quarter of the number. The number is larger, so that such reads take only a part of the
 /// budget.
-const LOOK: u64 = 16;
+const COST_OF_READING_ARRIVAL: u64 = 16;
 /// Most barriers in a row that are not looked at, on average. Who came last to those at the end of the run
 /// stays unknown.
 const MOST_UNSEEN: u64 = 256;
 /// Most instances that are passed over in a row.
-const MOST: u64 = 1 << 14;
+const MOST_PASSED_IN_A_ROW: u64 = 1 << 14;
 /// The part of the time that timing may take, in millionths; 0 if all is timed.
 static BUDGET: AtomicU64 = AtomicU64::new(0);
 
@@ -105,11 +105,11 @@ pub(crate) fn consider(node: &'static Node) {
         return;
     }
     let seq = node.span(PseudoRegion::Seq);
-    if seq.count.get() >= MANY_TEAMS {
+    if seq.count.get() >= PASSED_FROM_TEAMS {
         consider_teams(node, seq.ticks.get() / seq.count.get());
     }
     let main = node.span(PseudoRegion::Main);
-    if main.count.get() >= MANY {
+    if main.count.get() >= SAMPLED_FROM_INSTANCES {
         consider_hot(node, main.count.get(), ticks_without_queueing(node));
     }
 }
@@ -158,7 +158,7 @@ pub(super) fn teams_to_pass_over(
     let spent = longer
         .saturating_mul(regions.max(1))
         .saturating_mul(WHOLE as u64);
-    (spent / BUDGET.load(Ordering::Relaxed).max(1) / interval).min(MOST)
+    (spent / BUDGET.load(Ordering::Relaxed).max(1) / interval).min(MOST_PASSED_IN_A_ROW)
 }
 
 /// How many instances of a barrier are not looked at after one that was looked at for who came last
@@ -167,7 +167,7 @@ pub(super) fn barriers_to_skip(done: u64, others: u64, interval: u64) -> u64 {
     if !is_on() || (done as f64) < TIMED_FIRST || interval == 0 {
         return 0;
     }
-    let spent = LOOK * cost_of_pair() * others * WHOLE as u64;
+    let spent = COST_OF_READING_ARRIVAL * cost_of_pair() * others * WHOLE as u64;
     (spent / BUDGET.load(Ordering::Relaxed).max(1) / interval).min(MOST_UNSEEN)
 }
 
@@ -305,7 +305,7 @@ impl Thread {
             }
             (None, 0 | 1) => 0,
             (None, _) if self.times_work_behind(node, at) => 0,
-            (None, many) => self.sampler.about(many.min(MOST)),
+            (None, many) => self.sampler.about(many.min(MOST_PASSED_IN_A_ROW)),
         };
         entry.arm(left as u32);
     }
@@ -325,7 +325,7 @@ impl Thread {
         if !is_worker {
             let window = match wanted {
                 0 | 1 => 0,
-                many => many.min(MOST).next_power_of_two(),
+                many => many.min(MOST_PASSED_IN_A_ROW).next_power_of_two(),
             };
             region.set_window(window as u32);
         }

@@ -4,7 +4,7 @@
 use profile::model::Scheduling;
 
 /// Threads that are asked. More than that take too long, and say the same.
-const MOST: usize = 512;
+const MOST_ASKED_THREADS: usize = 512;
 
 /// The time that the thread which started the program was on a processor, and the time that it waited
 /// for one, in nanoseconds; none if the kernel says nothing.
@@ -18,7 +18,10 @@ pub(super) fn of_process() -> Option<Scheduling> {
     let mut all = Scheduling::default();
     let first = std::process::id();
     let mut processors = Processors::none();
-    for entry in std::fs::read_dir("/proc/self/task").ok()?.take(MOST) {
+    for entry in std::fs::read_dir("/proc/self/task")
+        .ok()?
+        .take(MOST_ASKED_THREADS)
+    {
         let name = entry.ok()?.file_name();
         let Some(number) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;

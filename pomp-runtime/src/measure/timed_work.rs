@@ -6,7 +6,7 @@ use super::span::Span;
 
 /// If threads wait for a cache line, at least one in this many pieces of work waits, and at least
 /// one finds the line present.
-const SELDOM: u64 = 20;
+const PIECES_PER_WAIT: u64 = 20;
 
 /// The pieces of work that were timed.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl TimedWork {
         let longer = self.longer.get();
         let waits = all.saturating_sub(least).saturating_sub(longer);
         let ticks = self.all.ticks.get().saturating_sub(self.least.ticks.get());
-        let are_waits = SELDOM * waits.min(least) >= all && 2 * longer <= least;
+        let are_waits = PIECES_PER_WAIT * waits.min(least) >= all && 2 * longer <= least;
         match are_waits && 2 * ticks <= 3 * between.saturating_mul(waits) {
             true => &self.least,
             false => &self.all,

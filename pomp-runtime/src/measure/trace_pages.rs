@@ -12,7 +12,7 @@ use crate::measure::helper_requests;
 use crate::measure::shared::{SharedRef, SharedU64, leak, leak_slice};
 
 /// More pages than this are not made, whatever the limit: a gigabyte.
-const MOST: usize = 1 << 14;
+const MOST_PAGES: usize = 1 << 14;
 
 const FREE: u8 = 0;
 const TAKEN: u8 = 1;
@@ -34,7 +34,7 @@ pub(super) struct Page {
 }
 
 /// All pages that were made.
-static PAGES: [SharedRef<Page>; MOST] = [const { SharedRef::none() }; MOST];
+static PAGES: [SharedRef<Page>; MOST_PAGES] = [const { SharedRef::none() }; MOST_PAGES];
 /// How many may be made.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 /// Where the search for a free page begins.
@@ -47,7 +47,7 @@ static FULL: SharedRef<Page> = SharedRef::none();
 /// Limits the memory for pages to this many bytes.
 pub(super) fn limit(bytes: u64) {
     let pages = usize::try_from(bytes).unwrap_or(usize::MAX) / trace::layout::SLOT_BYTES;
-    LIMIT.store(pages.clamp(2, MOST), Ordering::Relaxed);
+    LIMIT.store(pages.clamp(2, MOST_PAGES), Ordering::Relaxed);
 }
 
 /// A forked child has no threads that hold pages.

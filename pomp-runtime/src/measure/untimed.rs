@@ -20,7 +20,7 @@ use crate::measure::records::Node;
 use profile::event::Action;
 
 /// A node can be throttled after this many instances.
-const MANY: u64 = 100_000;
+const THROTTLED_FROM_INSTANCES: u64 = 100_000;
 /// How long it takes to learn how fast the clock ticks.
 const CALIBRATION: Duration = Duration::from_millis(1);
 
@@ -50,7 +50,10 @@ pub(crate) fn consider(node: &Node) {
     }
     let main = node.span(PseudoRegion::Main);
     let (count, ticks) = (main.count.get(), main.ticks.get());
-    if count >= MANY && ticks / count < limit && node.region().is_some_and(may_be_throttled) {
+    if count >= THROTTLED_FROM_INSTANCES
+        && ticks / count < limit
+        && node.region().is_some_and(may_be_throttled)
+    {
         node.set_throttled();
     }
 }

@@ -31,7 +31,7 @@ const EACH_EMPTY: u64 = 4;
 const MOST_IN_TURN: usize = 16;
 /// A construct that is executed less often than this part of another one has no part in the work between
 /// instances of the latter.
-const SELDOM: f64 = 1.0 / 16.0;
+const LEAST_SHARE_IN_TURN: f64 = 1.0 / 16.0;
 /// Work that takes so many times as long as the interval that it is a part of took that long only since it was
 /// timed.
 const TOO_LONG: f64 = 1.25;
@@ -240,7 +240,7 @@ impl Sequence {
         let passed = |node: &Node| node.sample().map_or(0, Sample::passed) as f64;
         for other in others_in_turn(node) {
             let each = passed(other) / passed(node).max(1.0);
-            if each >= SELDOM {
+            if each >= LEAST_SHARE_IN_TURN {
                 turn.add(other, each)?;
             }
         }

@@ -20,7 +20,7 @@ use crate::measure::thread;
 static ENDING: AtomicI32 = AtomicI32::new(NOBODY);
 const NOBODY: i32 = 0;
 /// The value of [`ENDING`] when that thread has ended measurement.
-const DONE: i32 = -1;
+const ENDED: i32 = -1;
 
 /// Whether measurement has started, so that handlers have something to end.
 static HAS_STARTED: AtomicBool = AtomicBool::new(false);
@@ -97,9 +97,9 @@ fn end_once(leave_another: fn()) {
         Ok(_) => {
             leave_another();
             end();
-            ENDING.store(DONE, Ordering::Release);
+            ENDING.store(ENDED, Ordering::Release);
         }
-        Err(DONE) => {}
+        Err(ENDED) => {}
         // This thread is ending the program already, and a signal handler does so again.
         Err(other) if other == own => {}
         Err(_) => {
@@ -127,7 +127,7 @@ fn end() {
 
 fn wait() {
     let until = Instant::now() + PATIENCE;
-    while ENDING.load(Ordering::Acquire) != DONE && Instant::now() < until {
+    while ENDING.load(Ordering::Acquire) != ENDED && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -52,8 +52,8 @@ pub(super) fn table() -> &'static [*const OmpRegDescr] {
 
 /// Registers the program's table, once, so that its regions are known also if they never run.
 pub(super) fn register() {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if !DONE.swap(true, Ordering::AcqRel) {
+    static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
+    if !IS_REGISTERED.swap(true, Ordering::AcqRel) {
         for descriptor in table() {
             // SAFETY: the entries are null or point to descriptors.
             if let Some(descriptor) = unsafe { descriptor.as_ref() } {

@@ -10,9 +10,9 @@ use crate::model::{Profile, Region, Row};
 use crate::region_kind::RegionKind;
 
 /// From this number of looks of one thread on, it is a polling loop.
-pub(super) const MANY: u64 = 1000;
+pub(super) const POLLING_FROM_LOOKS: u64 = 1000;
 /// A thread may do nothing but look if it has at most this time for each look, in nanoseconds.
-pub(super) const TIGHT: f64 = 2000.0;
+pub(super) const POLLING_NS_PER_LOOK: f64 = 2000.0;
 /// The least time that a look with a `flush` takes, in nanoseconds: a fence takes about 20 cycles.
 const FENCE: f64 = 6.0;
 /// The least time that a look with an `atomic read` takes, in nanoseconds: the read, a comparison
@@ -71,7 +71,7 @@ pub(super) fn polling<'a>(
             let Some(looks) = Looks::of(&profile.regions[node.region], row.row, probes_ps) else {
                 continue;
             };
-            if looks.count < MANY {
+            if looks.count < POLLING_FROM_LOOKS {
                 continue;
             }
             let thread = row.row.thread;
@@ -90,7 +90,7 @@ pub(super) fn polling<'a>(
             if share < least {
                 continue;
             }
-            let is_tight = *own as f64 <= TIGHT * looks.count as f64;
+            let is_tight = *own as f64 <= POLLING_NS_PER_LOOK * looks.count as f64;
             if is_tight {
                 *own -= between;
             }

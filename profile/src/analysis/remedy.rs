@@ -8,11 +8,11 @@ use crate::model::Region;
 use crate::overheads::Category;
 
 /// A reason explains a wait if it accounts for at least this part of it.
-pub(super) const EXPLAINS: f64 = 0.5;
+pub(super) const EXPLAINED_WAIT_SHARE: f64 = 0.5;
 
 /// Work explains a wait from this part of it on: a thread that has all of the work may also be
 /// a little late.
-const ALMOST: f64 = 0.9;
+const EXPLAINING_WORK_SHARE: f64 = 0.9;
 
 /// A thread that does no more than this in an execution of a loop, in nanoseconds, hardly has an iteration.
 const NEXT_TO_NOTHING_NS: u64 = 2_000;
@@ -76,5 +76,5 @@ pub(super) fn too_little_work(table: &Table, category: Category, lost: Quantity)
     let work = work_column(table).map(sum)? + table.column(Quantity::TaskTime).map_or(0, sum);
     let others = (table.threads.len() as u64).saturating_sub(1);
     let explained = work.saturating_mul(others) as f64;
-    (explained < ALMOST * waited as f64).then_some(work)
+    (explained < EXPLAINING_WORK_SHARE * waited as f64).then_some(work)
 }

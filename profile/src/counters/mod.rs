@@ -6,7 +6,7 @@ mod formula;
 pub use formula::{Formula, FormulaError};
 
 /// The most counters that a run can have.
-pub const MOST: usize = 8;
+pub const MOST_COUNTERS: usize = 8;
 
 /// The kernel's numbers for types of events.
 const HARDWARE: u32 = 0;
@@ -75,7 +75,7 @@ pub const COUNTERS: &[Counter] = &[
 ];
 
 /// Column names for counters that have a number and no name.
-const NUMBERED: [&str; MOST] = [
+const NUMBERED: [&str; MOST_COUNTERS] = [
     "OMPP_CTR1",
     "OMPP_CTR2",
     "OMPP_CTR3",

@@ -63,8 +63,8 @@ impl Estimate {
     /// Whether more than one in four of the atomic updates that were timed waited for a cache line.
     #[must_use]
     pub fn often_waited(&self) -> bool {
-        const OFTEN: u64 = 4;
-        self.waited.saturating_mul(OFTEN) > self.timed
+        const WAITED_IN_ONE_OF: u64 = 4;
+        self.waited.saturating_mul(WAITED_IN_ONE_OF) > self.timed
     }
 }
 

@@ -13,12 +13,12 @@ use crate::region_kind::RegionKind;
 use crate::runs::{Common, Site};
 
 /// The most limits that are named.
-const MOST: usize = 3;
+const MOST_LIMITS: usize = 3;
 /// If work takes more than this many times as long as the memory's bandwidth explains, there is
 /// another reason.
 const BEYOND_BANDWIDTH: f64 = 1.1;
 /// From this percentage on, ideal scaling is clearly missed.
-const CLEARLY: f64 = 5.0;
+const MISSED_FROM_PERCENT: f64 = 5.0;
 /// Each thread repeats all work if the work's growth differs from the number of threads by at
 /// most this part.
 const REPEATED: f64 = 0.15;
@@ -184,7 +184,7 @@ pub(super) fn limits(scaling: &Scaling) -> Vec<Limit> {
     };
     places
         .filter(is_real)
-        .take(MOST)
+        .take(MOST_LIMITS)
         .map(|(index, place)| {
             let lost_ns = u64::try_from(lost(place)).unwrap_or(0);
             let part = place.at[scaling.judged].lost.largest();
@@ -311,7 +311,7 @@ fn counted(scaling: &Scaling, place: &ScaledRegion) -> Vec<(String, bool)> {
 /// A line that says that there is no limit, and why.
 pub(super) fn nothing(width: &Width) -> String {
     let lost = 100.0 * (1.0 - width.efficiency);
-    match lost >= CLEARLY {
+    match lost >= MISSED_FROM_PERCENT {
         true => "No place loses more than its runs differ by: run it more often, or on a machine \
                  that is less busy."
             .to_owned(),

@@ -9,7 +9,7 @@ use crate::report::page::{Page, Style};
 use crate::report::text::layout::prose;
 
 /// The most places that are shown; further ones are counted.
-const MOST: usize = 20;
+const MOST_PLACES: usize = 20;
 
 pub(super) fn write(scaling: &Scaling, out: &mut dyn Write) -> io::Result<()> {
     write_styled(scaling, Style::default(), out)
@@ -164,7 +164,11 @@ fn places(scaling: &Scaling, judged: &Width, parts: &[Part], out: &mut Page<'_>)
     let titles = ["place", "time", "ideal", "lost"];
     let mut rows = vec![title_row(&titles, parts)];
     rows[0].push("where".to_owned());
-    let most = if out.is_whole() { usize::MAX } else { MOST };
+    let most = if out.is_whole() {
+        usize::MAX
+    } else {
+        MOST_PLACES
+    };
     for (number, place) in (1..).zip(scaling.places.iter().take(most)) {
         let at = &place.at[scaling.judged];
         let total = at.time.total();

@@ -44,7 +44,7 @@ pub(super) struct Definitions {
 const REST: &str = "__VA_ARGS__";
 
 /// More tokens than any use of a macro that makes a directive becomes.
-const MOST: usize = 10_000;
+const MOST_TOKENS: usize = 10_000;
 /// More expansions in one another than any such use has.
 const DEEPEST: usize = 200;
 /// More tokens than are looked at for all uses of a source.
@@ -146,7 +146,7 @@ impl Definitions {
             let mut depth = 0_usize;
             pieces.peek().filter(|piece| piece.is(b'('))?;
             loop {
-                let piece = pieces.next().filter(|_| used.len() < MOST)?;
+                let piece = pieces.next().filter(|_| used.len() < MOST_TOKENS)?;
                 depth += usize::from(piece.is(b'('));
                 depth -= usize::from(piece.is(b')'));
                 used.push(piece);
@@ -199,7 +199,7 @@ impl Definitions {
                 first.is_spaced = piece.is_spaced;
             }
             made.append(&mut body);
-            if made.len() > MOST {
+            if made.len() > MOST_TOKENS {
                 return None;
             }
         }
@@ -242,7 +242,7 @@ impl Definitions {
                 first.is_spaced = piece.is_spaced;
             }
             made.append(&mut put);
-            if made.len() > MOST {
+            if made.len() > MOST_TOKENS {
                 return None;
             }
         }

@@ -52,11 +52,11 @@ pub(crate) fn wants_interfaces(line: &CommandLine) -> bool {
 
 /// Whether the standard in force has the `block` construct.
 pub(crate) fn has_blocks(line: &CommandLine) -> bool {
-    const WITHOUT: [&str; 4] = ["-std=f95", "-std=f2003", "-std=gnu95", "-std=f77"];
+    const STANDARDS_WITHOUT_BLOCK: [&str; 4] = ["-std=f95", "-std=f2003", "-std=gnu95", "-std=f77"];
     let words = line.words();
     let mut words = words.iter().map(|word| word.to_string_lossy());
     let standard = words.rfind(|word| word.starts_with("-std="));
-    standard.is_none_or(|word| !WITHOUT.contains(&word.as_ref()))
+    standard.is_none_or(|word| !STANDARDS_WITHOUT_BLOCK.contains(&word.as_ref()))
 }
 
 /// The layout that the `-x` in force sets, if any.

@@ -139,10 +139,10 @@ fn is_directory(entry: &std::fs::DirEntry) -> bool {
 
 /// Build directories hold many objects and similar files; these are never included.
 fn may_be_included(name: &str) -> bool {
-    const NEVER: &[&str] = &[
+    const EXTENSIONS_NEVER_INCLUDED: &[&str] = &[
         "o", "d", "a", "so", "lo", "mod", "gcno", "gcda", "txt", "md",
     ];
-    const NEITHER: &[&str] = &[
+    const NAMES_NEVER_INCLUDED: &[&str] = &[
         "Makefile",
         "makefile",
         "GNUmakefile",
@@ -151,8 +151,8 @@ fn may_be_included(name: &str) -> bool {
         "COPYING",
     ];
     name.rsplit_once('.')
-        .is_none_or(|(_, extension)| !NEVER.contains(&extension))
-        && !NEITHER.contains(&name)
+        .is_none_or(|(_, extension)| !EXTENSIONS_NEVER_INCLUDED.contains(&extension))
+        && !NAMES_NEVER_INCLUDED.contains(&name)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The records that are written to the trace at each event. A record is written when its time is
 //! known and before the frames change, so that a new page begins with the frames as they were.
 
-use profile::counters::MOST;
+use profile::counters::MOST_COUNTERS;
 use profile::region_kind::PseudoRegion;
 #[cfg(not(test))]
 use profile::region_kind::RegionKind;
@@ -98,7 +98,7 @@ impl Thread {
     /// The values of this thread's counters at the event that is recorded next.
     #[cold]
     #[inline(never)]
-    pub(crate) fn trace_counters(&'static self, values: [u64; MOST], at: u64) {
+    pub(crate) fn trace_counters(&'static self, values: [u64; MOST_COUNTERS], at: u64) {
         if self.trace.is_on() {
             for (counter, value) in (0..).zip(values).take(counters::number()) {
                 self.write_record(head(Op::Counter, 0, counter), at, [value]);

@@ -85,8 +85,8 @@ impl Thread {
 
     /// Records the open frames, unless they are so many that little else would fit.
     fn record_context(&'static self) {
-        const MOST: usize = PAYLOAD_WORDS / 2 / (1 + Op::Open.operands());
-        if self.frames().count() > MOST {
+        const MOST_OPEN_FRAMES: usize = PAYLOAD_WORDS / 2 / (1 + Op::Open.operands());
+        if self.frames().count() > MOST_OPEN_FRAMES {
             return;
         }
         for frame in self.frames() {

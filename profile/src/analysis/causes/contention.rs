@@ -25,7 +25,7 @@ const QUEUES: &[(RegionKind, Kind, &str)] = &[
 ];
 
 /// A common holder or place is named if it accounts for at least this part of the waits.
-const MOSTLY: f64 = 0.7;
+const NAMED_HOLDER_SHARE: f64 = 0.7;
 
 /// The time of an atomic update without contention, in nanoseconds: 16 to 20 cycles.
 const UPDATE_NS: f64 = 4.0;
@@ -35,7 +35,7 @@ const UPDATE_NS: f64 = 4.0;
 const ONE_OTHER_NS: f64 = 5.0;
 
 /// Entries seldom had to wait if fewer than this part of them did.
-const SELDOM: f64 = 0.1;
+const SELDOM_WAITED_SHARE: f64 = 0.1;
 
 /// If entries seldom had to wait and took this many nanoseconds in the mean, most of that was the
 /// time in which the lock's cache line came from another processor.
@@ -60,7 +60,7 @@ const HANDED_OVER_NS: u64 = 100;
 const MUCH_AROUND: f64 = 0.25;
 
 /// Atomic updates that take this part of the thread time are mentioned, in percent.
-const MUCH: f64 = 5.0;
+const ATOMIC_NOTE_PERCENT: f64 = 5.0;
 
 /// For an ordered region whose turns cannot come sooner.
 const ORDERED_ONLY: &str = "Do only what must happen in order in the ordered part, and the rest \
@@ -184,7 +184,7 @@ pub(super) fn is_taken_at_once(facts: &Facts<'_, '_>, cause: &Cause) -> bool {
     let is_guard = matches!(cause.kind, Kind::Critical | Kind::Lock);
     let timed = timed_of(facts, &cause.place.regions);
     is_guard
-        && (cause.number("waited") as f64) < SELDOM * timed as f64
+        && (cause.number("waited") as f64) < SELDOM_WAITED_SHARE * timed as f64
         && cause.lost.ns < TAKEN_NS.saturating_mul(cause.number("times"))
 }
 
@@ -263,7 +263,7 @@ fn of_updates(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     let waited: u64 = waited.map(TreeNode::waited_in_updates).sum();
     let share = 100.0 * waited as f64 / facts.overheads.thread_time_ns.max(1) as f64;
     let threads = facts.overheads.threads.max(1);
-    (share >= MUCH).then(|| {
+    (share >= ATOMIC_NOTE_PERCENT).then(|| {
         format!(
             "The {} took {} of the thread time, in {} of about {}. Those that were timed seldom \
                  waited for another thread; others may have. If each thread can have a copy of what it \
@@ -342,7 +342,7 @@ fn what(
             // Only an entry that is timed by sample tells of a wait for a lock that was free.
             let entering = column_sum(facts, regions, Quantity::EnterTime) / times.max(1);
             let is_fetched = matches!(kind, Kind::Lock | Kind::Critical)
-                && (waited as f64) < SELDOM * timed as f64
+                && (waited as f64) < SELDOM_WAITED_SHARE * timed as f64
                 && entering >= FETCHED_NS;
             let waits = match is_fetched {
                 true => format!(
@@ -384,7 +384,7 @@ fn holder(facts: &Facts<'_, '_>, guard: &Contention) -> String {
     let all: u64 = holders().map(|holder| holder.waited).sum();
     let mut words = String::new();
     let mut say = |waited: u64, what: String| {
-        if waited as f64 >= MOSTLY * all as f64 && all > 0 {
+        if waited as f64 >= NAMED_HOLDER_SHARE * all as f64 && all > 0 {
             let share = percent(100.0 * waited as f64 / all as f64);
             words += &format!("; {share} of those found {what}");
         }

@@ -11,13 +11,13 @@ use crate::schedule::Schedule;
 
 /// A loop is only examined if all its threads together made at least this many requests for
 /// chunks.
-const MANY: u64 = 1000;
+const EXAMINED_FROM_REQUESTS: u64 = 1000;
 
 /// The requests are a cause if they take at least this part of the loop's time.
-const PART: f64 = 0.1;
+const REQUESTS_SHARE: f64 = 0.1;
 
 /// Requests take little of a loop's time if they take at most this part of it.
-const LITTLE: f64 = 0.01;
+const LITTLE_REQUEST_SHARE: f64 = 0.01;
 
 /// The largest chunk that is advised.
 const MOST_ADVISED: u64 = 1_000_000;
@@ -27,7 +27,7 @@ const SEVERAL: u64 = 10;
 
 /// Such a construct is only named in a note if it lasts for at least this percentage of the
 /// run.
-const MUCH: f64 = 25.0;
+const REQUEST_NOTE_PERCENT: f64 = 25.0;
 
 /// A cause for each loop whose threads spend much of their time getting the next chunk.
 pub(super) fn chunks(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
@@ -39,11 +39,11 @@ pub(super) fn chunks(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
 
 /// The cause for a loop with this elapsed time, if requests took much of its time.
 fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> Option<Cause> {
-    if requests.count < MANY {
+    if requests.count < EXAMINED_FROM_REQUESTS {
         return None;
     }
     let (part, amount) = facts.part_of_region(region, requests.ns, elapsed)?;
-    if part < PART {
+    if part < REQUESTS_SHARE {
         return None;
     }
     let each_ns = requests.ns / requests.count;
@@ -117,7 +117,8 @@ fn larger_chunk(
     let (Some(now), Some(executions)) = (now, facts.most_executions(region)) else {
         return Chunk::Larger;
     };
-    let wanted = now as f64 * (part / (1.0 - part).max(LITTLE)) / LITTLE;
+    let wanted =
+        now as f64 * (part / (1.0 - part).max(LITTLE_REQUEST_SHARE)) / LITTLE_REQUEST_SHARE;
     let wanted = (wanted as u64).clamp(1, MOST_ADVISED).next_multiple_of(10);
     // The library has no logarithm of numbers with a fraction: a program need not be linked with the
     // library of mathematics.
@@ -142,8 +143,9 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let elapsed = facts.elapsed_by_region();
     let requests = facts.sums(Row::chunk_requests);
     let is_known = |region: usize| requests[region].count > 0 || explains(causes, region);
-    let much = (0..elapsed.len())
-        .filter(|&region| facts.share(elapsed[region]) >= MUCH && !is_known(region));
+    let much = (0..elapsed.len()).filter(|&region| {
+        facts.share(elapsed[region]) >= REQUEST_NOTE_PERCENT && !is_known(region)
+    });
     let note = |region: usize| {
         let (does, more) = what(&facts.profile.regions[region])?;
         Some(format!(

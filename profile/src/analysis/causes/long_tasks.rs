@@ -1,7 +1,7 @@
 //! A task that is much longer than the others, and for which all threads wait if it begins late.
 
 use super::Facts;
-use crate::analysis::remedy::EXPLAINS;
+use crate::analysis::remedy::EXPLAINED_WAIT_SHARE;
 use crate::analysis::words::time;
 use crate::region_kind::RegionKind;
 
@@ -60,7 +60,7 @@ pub(super) fn longest(facts: &Facts<'_, '_>, region: usize, waited: u64) -> Opti
     let mean_ns = all.ns / all.count.max(1);
     let is_much_longer = longest.max_ns >= mean_ns.saturating_mul(MUCH_LONGER);
     let waited_for_it = longest.max_ns.saturating_mul(others);
-    let explains = waited_for_it as f64 >= EXPLAINS * waited as f64;
+    let explains = waited_for_it as f64 >= EXPLAINED_WAIT_SHARE * waited as f64;
     let creation = facts.profile.creation_of(longest.region);
     (is_much_longer && explains).then_some(Longest {
         region: creation.unwrap_or(longest.region),

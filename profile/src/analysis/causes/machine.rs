@@ -11,7 +11,7 @@ use super::waits::times_of;
 use super::{
     Cause, Causes, Doubt, Facts, Kind, Place, contention, reductions, small, spinning, tasks,
 };
-use crate::analysis::remedy::EXPLAINS;
+use crate::analysis::remedy::EXPLAINED_WAIT_SHARE;
 use crate::analysis::words::{count, percent, time};
 use crate::model::Scheduling;
 
@@ -32,10 +32,10 @@ const SLICE_NS: u64 = 1_000_000;
 
 /// Work counts as different if the most work of a thread is more than this many times the
 /// least.
-const DIFFERS: f64 = 1.1;
+const UNEVEN_FACTOR: f64 = 1.1;
 
 /// Beside other programs, it must be this many times the least. The processors' caches are shared, too.
-const FAR: f64 = 1.5;
+const UNEVEN_FACTOR_WHEN_BUSY: f64 = 1.5;
 
 /// Threads that ran for less than this part of the time for which the processors could have run them
 /// wait by yielding, mostly for each other.
@@ -472,7 +472,7 @@ fn by_chance(
         explains -= lost;
         // A wait that the machine mostly explains has no other reason.
         let part = match lost as f64 / cause.lost.ns.max(1) as f64 {
-            EXPLAINS.. => 1.0,
+            EXPLAINED_WAIT_SHARE.. => 1.0,
             part => part,
         };
         amount.likely += part * cause.likely.ns as f64;
@@ -511,10 +511,10 @@ fn differs(facts: &Facts<'_, '_>, cause: &Cause, kind: Kind, scheduling: &Schedu
     );
     let ready = scheduling.ready_ns as f64 / f64::from(scheduling.threads.max(1));
     let least_ratio = match kind {
-        Kind::Oversubscription => DIFFERS,
+        Kind::Oversubscription => UNEVEN_FACTOR,
         // A thread that seldom runs has long parts of both loops.
-        Kind::NoProcessor if cause.kind == Kind::BarrierBetween => DIFFERS,
-        Kind::NoProcessor => FAR * slowdown(facts, scheduling),
+        Kind::NoProcessor if cause.kind == Kind::BarrierBetween => UNEVEN_FACTOR,
+        Kind::NoProcessor => UNEVEN_FACTOR_WHEN_BUSY * slowdown(facts, scheduling),
         _ => return false,
     };
     most > least_ratio * least && most - least > (ready * TURN_NS).sqrt()

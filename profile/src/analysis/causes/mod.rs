@@ -60,7 +60,7 @@ pub(super) const MOST_SAID: usize = 5;
 const BY_CHANCE: f64 = 10.0;
 /// Causes that do not matter alone are reported together if they win at least this much, in
 /// percent of the run.
-const SPREAD: f64 = 5.0;
+const MANY_SMALL_CAUSES_PERCENT: f64 = 5.0;
 
 /// Why the run took longer than it had to.
 #[derive(Clone, Debug)]
@@ -508,7 +508,7 @@ fn spread(facts: &Facts<'_, '_>, list: &mut Vec<Cause>) -> Option<Cause> {
         regions,
     };
     let cause = facts.cause_of(Kind::Spread, place, amount);
-    if cause.likely.percent < SPREAD || cause.place.regions.len() < 2 {
+    if cause.likely.percent < MANY_SMALL_CAUSES_PERCENT || cause.place.regions.len() < 2 {
         return doubtful;
     }
     let number = cause.place.regions.len() as u64;

@@ -5,13 +5,13 @@
 use super::Facts;
 use super::ledger::{Entry, Ledger};
 use super::waits::{by_thread, explained, times_of, waits_of};
-use crate::analysis::remedy::EXPLAINS;
+use crate::analysis::remedy::EXPLAINED_WAIT_SHARE;
 use crate::analysis::tree::TreeNode;
 use crate::columns::{Quantity, occupied};
 use crate::region_kind::RegionKind;
 
 /// If the queue takes at least this part of a construct's time, nothing else in it matters.
-const DOMINATES: f64 = 0.75;
+const DOMINANT_QUEUE_SHARE: f64 = 0.75;
 
 /// Takes the waits at the ends of constructs that are explained by queues at the given regions.
 pub(super) fn waits_around(
@@ -34,7 +34,7 @@ pub(super) fn waits_after(
     let mut places = around(facts, regions);
     places.extend(in_blocks_of(facts, regions).map(|node| node.region));
     take(ledger, &places, |entry| {
-        explained(&waits_of(facts, entry), kept) >= EXPLAINS
+        explained(&waits_of(facts, entry), kept) >= EXPLAINED_WAIT_SHARE
     })
 }
 
@@ -82,12 +82,12 @@ fn around(facts: &Facts<'_, '_>, queues: &[usize]) -> Vec<usize> {
 fn is_explained(facts: &Facts<'_, '_>, entry: &Entry, queues: &[usize]) -> bool {
     let sum = |times: &[(usize, u64)]| times.iter().map(|(_, ns)| *ns).sum::<u64>() as f64;
     let inside = by_thread(facts, queues, |_, row| row.row.main.ns);
-    if sum(&inside) >= DOMINATES * sum(&times_of(facts, entry.region)) {
+    if sum(&inside) >= DOMINANT_QUEUE_SHARE * sum(&times_of(facts, entry.region)) {
         return true;
     }
     let queued = by_thread(facts, queues, |node, row| match node.kind {
         RegionKind::Atomic => occupied(node.kind, row.row),
         _ => Quantity::EnterTime.inclusive(row),
     });
-    explained(&waits_of(facts, entry), &queued) >= EXPLAINS
+    explained(&waits_of(facts, entry), &queued) >= EXPLAINED_WAIT_SHARE
 }

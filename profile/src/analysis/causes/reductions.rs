@@ -7,7 +7,7 @@ use crate::analysis::words::{count, percent, time};
 use crate::model::{Row, Span};
 
 /// Combining is a cause if it takes at least this part of the loop's time.
-const PART: f64 = 0.1;
+const COMBINING_SHARE: f64 = 0.1;
 
 /// The waits at the loop's end are for the parts of others if they are at most so many times as long
 /// as expected. Threads are not done with their work at the same time.
@@ -34,7 +34,7 @@ fn cause(
     elapsed: f64,
 ) -> Option<Cause> {
     let (part, mut amount) = facts.part_of_region(region, combined.ns, elapsed)?;
-    if part < PART {
+    if part < COMBINING_SHARE {
         return None;
     }
     // Of n threads that combine one after the other, the k-th takes k times as long as the first,

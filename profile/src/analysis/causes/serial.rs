@@ -7,7 +7,7 @@ use crate::model::Serial;
 use crate::region_kind::RegionKind;
 
 /// A function is named as the serial part if it has at least this part of the serial time.
-const MOST: f64 = 0.5;
+const NAMED_FROM_SHARE: f64 = 0.5;
 
 /// A stretch between two regions whose average is shorter than this, in nanoseconds, cannot be
 /// made parallel: the loop around the regions and the measurement itself take as long.
@@ -66,11 +66,16 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
 /// For how long the initial thread slept outside of teams, in nanoseconds; 0 if that is little. It waited
 /// for input, output, time, or another process, and no other thread could have helped it.
 pub(super) fn slept(facts: &Facts<'_, '_>) -> u64 {
-    const LITTLE: u64 = 20;
+    /// Sleep of less than one of so many parts of the serial time is little.
+    const PARTS_OF_SERIAL_TIME: u64 = 20;
     let serial = facts.overheads.serial.ns;
     let first = facts.first_thread;
     let slept = first.map_or(0, |first| first.slept.min(serial));
-    if slept > serial / LITTLE { slept } else { 0 }
+    if slept > serial / PARTS_OF_SERIAL_TIME {
+        slept
+    } else {
+        0
+    }
 }
 
 /// The time of stretches between regions that are too short to be parallel, in nanoseconds.
@@ -97,7 +102,7 @@ fn place(facts: &Facts<'_, '_>) -> (Place, String) {
         place
             .regions
             .extend([longest.after, longest.before].into_iter().flatten());
-        let most = match share >= ALL {
+        let most = match share >= WHOLE_FROM_PERCENT {
             true => String::new(),
             false => format!("{} of it ", percent(share)),
         };
@@ -107,7 +112,7 @@ fn place(facts: &Facts<'_, '_>) -> (Place, String) {
 }
 
 /// From this percentage on, a part is described as the whole.
-const ALL: f64 = 95.0;
+const WHOLE_FROM_PERCENT: f64 = 95.0;
 
 /// The function or user region with most of the serial time, and its percentage.
 fn function(facts: &Facts<'_, '_>) -> Option<(usize, f64)> {
@@ -120,7 +125,7 @@ fn function(facts: &Facts<'_, '_>) -> Option<(usize, f64)> {
     }
     let most = (0..own.len()).max_by(|a, b| own[*a].total_cmp(&own[*b]))?;
     let serial = facts.overheads.serial.ns as f64;
-    let is_most = serial > 0.0 && own[most] >= MOST * serial;
+    let is_most = serial > 0.0 && own[most] >= NAMED_FROM_SHARE * serial;
     is_most.then(|| (most, (100.0 * own[most] / serial).min(100.0)))
 }
 
@@ -137,7 +142,7 @@ fn stretch<'p>(facts: &Facts<'_, 'p>) -> Option<(&'p Serial, f64)> {
         .map(|of| of.ns as f64)
         .sum::<f64>();
     let share = 100.0 * longest.ns as f64 / serial.max(1.0);
-    (share >= 100.0 * MOST).then_some((longest, share))
+    (share >= 100.0 * NAMED_FROM_SHARE).then_some((longest, share))
 }
 
 /// `between the PARALLEL at a.c:3 and the LOOP at a.c:9`.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::remedy::{EXPLAINS, work_column};
+use crate::analysis::remedy::{EXPLAINED_WAIT_SHARE, work_column};
 use crate::analysis::tables::Table;
 use crate::columns::Quantity;
 use crate::model::Thread;
@@ -16,7 +16,7 @@ const STANDS_OUT: f64 = 0.5;
 const SLIGHT: f64 = 0.12;
 
 /// A thread counts as always late if it waits for less than this part of the mean wait.
-const LATE: f64 = 0.2;
+const LATE_WAIT_SHARE: f64 = 0.2;
 
 /// How the work is distributed over the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +112,8 @@ pub(super) fn of(table: &Table, threads: &[Thread]) -> Option<Spread> {
     let waited: u64 = rows.iter().map(|(_, _, wait)| *wait).sum();
     let &(last, _, least_wait) = rows.iter().min_by_key(|(_, _, wait)| *wait)?;
     let mean_wait = waited as f64 / rows.len() as f64;
-    let shape = match (uneven(&rows) as f64) < EXPLAINS * waited as f64 {
-        true if (least_wait as f64) < LATE * mean_wait => Shape::Late,
+    let shape = match (uneven(&rows) as f64) < EXPLAINED_WAIT_SHARE * waited as f64 {
+        true if (least_wait as f64) < LATE_WAIT_SHARE * mean_wait => Shape::Late,
         true => Shape::Turns,
         false => shape(&works, most.1),
     };

@@ -24,7 +24,7 @@ const SHORT_WAIT: f64 = 2_000.0;
 /// cost [`COSTS`].
 const COSTS_OF_SHORT_WAITS: f64 = 0.1;
 /// Where the work is not known, the least wait of a thread must be at least this part of the longest.
-const ALIKE: f64 = 0.5;
+const LEAST_TO_LONGEST_WAIT: f64 = 0.5;
 
 /// A construct, with what is lost at its barrier.
 struct Construct {
@@ -125,7 +125,7 @@ fn unseen_work(facts: &Facts<'_, '_>, region: usize, times: u64) -> Option<u64> 
     let waits = facts.table(region)?;
     let column = waits.column(Quantity::BarrierTime)?;
     let each = || waits.rows().map(|(_, cells)| cells[column]);
-    if (each().min()? as f64) < ALIKE * each().max()? as f64 {
+    if (each().min()? as f64) < LEAST_TO_LONGEST_WAIT * each().max()? as f64 {
         return None;
     }
     let around = facts.construct_around(region)?;

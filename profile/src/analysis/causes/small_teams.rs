@@ -15,7 +15,7 @@ use crate::analysis::NEGLIGIBLE;
 use crate::analysis::words::{count, percent, time};
 
 /// Less than this part of a region's time goes without saying, in percent.
-const HARDLY: f64 = 1.0;
+const UNMENTIONED_PERCENT: f64 = 1.0;
 
 /// The small teams of an outermost parallel region.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,7 +44,7 @@ impl SmallTeams {
             () if 2 * self.smallest < self.small => {
                 format!("{:.1} threads on average", self.mean)
             }
-            () if part >= 100.0 - HARDLY => threads,
+            () if part >= 100.0 - UNMENTIONED_PERCENT => threads,
             () => format!("{threads} for {} of its time", percent(part)),
         }
     }

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::{Cause, Facts, Kind, queued};
-use crate::analysis::polling::{MANY, MOSTLY_LOOKS, TIGHT, polling, reads_atomically};
+use crate::analysis::polling::{
+    MOSTLY_LOOKS, POLLING_FROM_LOOKS, POLLING_NS_PER_LOOK, polling, reads_atomically,
+};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::count;
 use crate::overheads::Category;
@@ -112,7 +114,7 @@ fn yielding_each(facts: &Facts<'_, '_>, reads: &[Entry]) -> f64 {
     let system = facts.profile.run.system_ns;
     let lost = facts.overheads.whole_sum.overhead.ns;
     let each = system as f64 / looks.max(1) as f64;
-    match lost <= system / 2 && each <= TIGHT {
+    match lost <= system / 2 && each <= POLLING_NS_PER_LOOK {
         true => each,
         false => 0.0,
     }
@@ -148,7 +150,7 @@ fn spins(
             upper: likely,
         };
     }
-    spins.retain(|_, spin| spin.looks >= MANY);
+    spins.retain(|_, spin| spin.looks >= POLLING_FROM_LOOKS);
     spins
 }
 

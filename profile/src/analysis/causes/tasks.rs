@@ -95,7 +95,7 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
 }
 
 /// A thread keeps the tasks of a taskloop if it executes at least this part of them itself.
-const KEEPS: f64 = 0.9;
+const KEPT_TASKS_SHARE: f64 = 0.9;
 
 /// With at most so many tasks for each thread, GCC's runtime hands them out.
 const HANDED_OUT: u64 = 64;
@@ -159,7 +159,7 @@ fn tasks_kept(facts: &Facts<'_, '_>, taskloop: usize) -> Option<Kept> {
 
 impl Kept {
     fn are_kept(&self) -> bool {
-        self.tasks > 0 && self.kept as f64 >= KEEPS * self.tasks as f64
+        self.tasks > 0 && self.kept as f64 >= KEPT_TASKS_SHARE * self.tasks as f64
     }
 
     /// There is not a task for each thread.

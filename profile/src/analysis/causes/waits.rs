@@ -5,7 +5,7 @@ use super::ledger::{Entry, Ledger, largest};
 use super::shape::{self, Shape};
 use super::{Cause, Doubt, Facts, Kind, Place, kernel, mentions, task_waits};
 use crate::advice::{TOO_LITTLE_WORK, TOO_SHORT_FOR_TEAM, advice, for_loop};
-use crate::analysis::remedy::{EXPLAINS, loop_facts, too_little_work};
+use crate::analysis::remedy::{EXPLAINED_WAIT_SHARE, loop_facts, too_little_work};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::columns::{Quantity, occupied};
@@ -114,7 +114,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
             (Shape::Turns, _) if is_handed_out => for_loop(of_loop),
             (Shape::Turns, _) if region.kind == RegionKind::Loop => LOOP_TURNS,
             (Shape::Turns, _) => TURNS,
-            (Shape::Late, _) => LATE,
+            (Shape::Late, _) => LATE_THREAD_ADVICE,
             (_, true) => for_loop(of_loop),
             _ => advice(region.kind, entry.category, of_loop).unwrap_or_default(),
         };
@@ -124,7 +124,10 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
             .map_or(1, |it| it.rows().count() as u64);
         return cause.doubted(match spread.shape {
             Shape::Turns => Doubt::ByChance,
-            Shape::Late if facts.sum_of(entry.region, Quantity::ExecCount) < OFTEN * members => {
+            Shape::Late
+                if facts.sum_of(entry.region, Quantity::ExecCount)
+                    < LATE_FROM_EXECUTIONS * members =>
+            {
                 Doubt::ByChance
             }
             Shape::Late => Doubt::LateThread,
@@ -185,14 +188,14 @@ fn all_wait(facts: &Facts<'_, '_>, entry: &Entry) -> bool {
     let waits = waits_of(facts, entry);
     let waited: u64 = waits.iter().map(|(_, ns)| ns).sum();
     let least = waits.iter().map(|(_, ns)| *ns).min().unwrap_or(0);
-    (least as f64) * (waits.len() as f64) >= EXPLAINS * waited as f64
+    (least as f64) * (waits.len() as f64) >= EXPLAINED_WAIT_SHARE * waited as f64
 }
 
 /// From this number of executions on, it is no coincidence that the same thread is late.
-const OFTEN: u64 = 3;
+const LATE_FROM_EXECUTIONS: u64 = 3;
 
 /// Advice for a thread that is late.
-const LATE: &str = "See what it does before: share that out, let tasks do it, or let the others \
+const LATE_THREAD_ADVICE: &str = "See what it does before: share that out, let tasks do it, or let the others \
                     go on where they need not wait.";
 
 /// Advice for threads that are late in turns.
@@ -280,7 +283,9 @@ fn sibling(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Sibling> {
         let times = times_of(facts, region);
         let longest = times.iter().map(|(_, ns)| *ns).max().unwrap_or(0);
         let explained = explained(&waits, &times);
-        if explained >= EXPLAINS && best.as_ref().is_none_or(|(least, _)| explained > *least) {
+        if explained >= EXPLAINED_WAIT_SHARE
+            && best.as_ref().is_none_or(|(least, _)| explained > *least)
+        {
             let sibling = Sibling {
                 region,
                 kind: facts.profile.regions[region].kind,

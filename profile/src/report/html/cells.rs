@@ -24,7 +24,7 @@ const BUDGET: usize = 2_300_000;
 
 /// The most counters that a page shows. A browser's numbers have exact bits for this many
 /// counters, besides the other metrics.
-pub(super) const MOST_COUNTERS: usize = 28;
+pub(super) const MOST_COUNTER_COLUMNS: usize = 28;
 
 /// The values of one thread on one call path, by metric.
 struct Entry {
@@ -39,7 +39,7 @@ impl Entry {
         Self {
             thread: severity.thread.map_or(0, |thread| thread as u64 + 1),
             values: values
-                .chain(severity.counters.into_iter().take(MOST_COUNTERS))
+                .chain(severity.counters.into_iter().take(MOST_COUNTER_COLUMNS))
                 .collect(),
         }
     }
@@ -169,7 +169,7 @@ fn write(
     budget: usize,
 ) -> (Columns, usize) {
     let told = worth_telling((0..paths).map(|path| weight(&of(path))).collect(), budget);
-    let counters = report.profile.run.counters.len().min(MOST_COUNTERS);
+    let counters = report.profile.run.counters.len().min(MOST_COUNTER_COLUMNS);
     let mut table = Table::new(PARTS.len() + 1 + counters);
     for (path, is_told) in told.iter().enumerate() {
         let entries = of(path);

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::cells::MOST_COUNTERS;
+use super::cells::MOST_COUNTER_COLUMNS;
 use crate::analysis::{Contended, Lateness, PARTS, Report, Spread};
 use crate::order;
 use crate::printable::printable;
@@ -84,7 +84,7 @@ fn metrics(report: &Report<'_>) -> Value {
         "Executions",
         "How often threads executed the construct.",
     );
-    let counters = report.profile.run.counters.iter().take(MOST_COUNTERS);
+    let counters = report.profile.run.counters.iter().take(MOST_COUNTER_COLUMNS);
     let counters = counters.map(|name| {
         let name = printable(name);
         counted(

@@ -12,9 +12,9 @@ use crate::file_hash::file_hash;
 use crate::model::{Region, words_of_source};
 
 /// Size of the largest file that is shown, in bytes.
-const LARGEST: u64 = 2_000_000;
+const MOST_FILE_BYTES: u64 = 2_000_000;
 /// Size of all files together, in bytes.
-const MOST: usize = 4_000_000;
+const MOST_SOURCE_BYTES: usize = 4_000_000;
 /// Number of lines before and after the line of an excerpt.
 const AROUND: usize = 3;
 
@@ -48,7 +48,7 @@ impl Sources {
         let mut order: Vec<(&str, u64)> = names.into_iter().collect();
         order.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
         let mut files = BTreeMap::new();
-        let mut room = MOST;
+        let mut room = MOST_SOURCE_BYTES;
         // Looks below the folders only if a file is missing.
         let elsewhere = LazyCell::new(|| Elsewhere::below(folders));
         let is_built_of = |name: &str, hash: &str| {
@@ -119,7 +119,7 @@ fn read(name: &str, found: Option<(PathBuf, Metadata)>, room: usize, report: &Re
             "The file was not found: write the page where it was compiled, or in a folder above.",
         );
     };
-    if facts.len() > LARGEST.min(room as u64) {
+    if facts.len() > MOST_FILE_BYTES.min(room as u64) {
         return note("The file is left out, since the page would be too large.");
     }
     let Ok(bytes) = std::fs::read(&path) else {
