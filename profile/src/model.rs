@@ -312,6 +312,9 @@ pub struct Serial {
     pub ns: u64,
 }
 
+/// Threads without a processor are worth a note from this percentage of their work on.
+pub(crate) const BUSY_PERCENT: f64 = 5.0;
+
 /// How the threads of a process got processors. Threads that had ended before the kernel was
 /// asked are not included. A thread that waits actively is running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -27,7 +27,7 @@ use serde::{Serialize, Serializer};
 
 use crate::analysis::words::percent;
 use crate::identity::{Pair, pairs};
-use crate::model::{Profile, Region};
+use crate::model::{BUSY_PERCENT, Profile, Region};
 use crate::overheads::Category;
 use crate::printable::printable;
 use crate::region_kind::RegionKind;
@@ -64,9 +64,6 @@ pub const WRITERS: &[Writer] = &[
         write: json::write,
     },
 ];
-
-/// Threads without a processor are worth a note from this percentage of their work on.
-const BUSY: f64 = 5.0;
 
 /// A time that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -410,7 +407,7 @@ fn notes(
     differ("threads", before.threads, after.threads);
     differ("processes", before.processes, after.processes);
     for (side, which) in [(&before, "first"), (&after, "second")] {
-        if side.not_run_percent >= BUSY {
+        if side.not_run_percent >= BUSY_PERCENT {
             notes.push(format!(
                 "in the {which} runs threads had no processor for {} of the time: the machine \
                  was busy",

@@ -34,7 +34,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::analysis::Report;
-use crate::model::Profile;
+use crate::model::{BUSY_PERCENT, Profile};
 use crate::printable::printable;
 use crate::runs::{Common, OnProcessors, Sample, Site};
 use measured::{Measured, measure};
@@ -85,9 +85,6 @@ pub enum ScaleError {
     #[error("no profile is given")]
     NoRun,
 }
-
-/// Threads without a processor are worth a note from this percentage of their work on.
-const BUSY: f64 = 5.0;
 
 /// A part of the thread time of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -449,12 +446,12 @@ fn notes(reports: &[Report<'_>], widths: &[Width], judged: usize) -> Vec<String>
     let lacked = reports.iter().filter(|report| {
         let run = &report.profile.run;
         !run.is_crowded_by(report.overheads.threads)
-            && OnProcessors::of(report).missing_percent() >= BUSY
+            && OnProcessors::of(report).missing_percent() >= BUSY_PERCENT
     });
     match lacked.count() {
         0 => {}
         lacked => notes.push(format!(
-            "in {lacked} of {} runs threads had no processor for {BUSY} % of the time or more: \
+            "in {lacked} of {} runs threads had no processor for {BUSY_PERCENT} % of the time or more: \
              the machine was busy",
             reports.len()
         )),

@@ -17,7 +17,7 @@ use crate::model::Scheduling;
 
 /// Threads without a processor are only reported if at least this percentage of the run can be
 /// won. Every machine has something else to do now and then.
-pub(super) const BUSY: f64 = 5.0;
+pub(super) const NO_PROCESSOR_PERCENT: f64 = 5.0;
 
 /// More threads than processors are only reported if at least this percentage of the run can be won.
 /// Their turns on the processors end at different times. That alone can look like a loss of half as much.
@@ -59,7 +59,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     let kind = kind(facts, &scheduling);
     doubt_short_waits(facts, kind, &scheduling, &mut causes.list);
     // Threads that mostly sleep are ready for a large part of the time that they are awake.
-    let is_long = facts.share(scheduling.ready_ns as f64) >= BUSY;
+    let is_long = facts.share(scheduling.ready_ns as f64) >= NO_PROCESSOR_PERCENT;
     let is_busy = kind == Kind::NoProcessor && without >= VERY_BUSY && is_long;
     doubt_chance(facts, kind, is_busy, &mut causes.list);
     let mut list = causes.list.clone();
@@ -75,7 +75,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     };
     let least = match kind {
         Kind::Oversubscription => CROWDED,
-        _ => BUSY,
+        _ => NO_PROCESSOR_PERCENT,
     };
     if facts.share(win) < least && !is_busy {
         return;
@@ -84,7 +84,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         let most = scheduling.ready_ns as f64 - amount.likely;
         amount += within_others(facts, &scheduling, most.max(0.0), &mut list);
         amount = amount.at_most(most_when_quiet(facts));
-        if facts.share(amount.likely) < BUSY && !is_busy {
+        if facts.share(amount.likely) < NO_PROCESSOR_PERCENT && !is_busy {
             return;
         }
     }

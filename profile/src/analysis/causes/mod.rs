@@ -111,7 +111,7 @@ impl Doubt {
     fn least_win(self) -> f64 {
         match self {
             Self::None => NEGLIGIBLE,
-            Self::Short | Self::LateThread => machine::BUSY,
+            Self::Short | Self::LateThread => machine::NO_PROCESSOR_PERCENT,
             Self::ByChance => BY_CHANCE,
         }
     }

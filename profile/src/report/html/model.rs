@@ -84,7 +84,12 @@ fn metrics(report: &Report<'_>) -> Value {
         "Executions",
         "How often threads executed the construct.",
     );
-    let counters = report.profile.run.counters.iter().take(MOST_COUNTER_COLUMNS);
+    let counters = report
+        .profile
+        .run
+        .counters
+        .iter()
+        .take(MOST_COUNTER_COLUMNS);
     let counters = counters.map(|name| {
         let name = printable(name);
         counted(
