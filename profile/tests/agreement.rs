@@ -22,7 +22,7 @@ use serde_json::Value;
 use PseudoRegion::{Body, Ibarr, Main, Seq};
 
 /// The number of causes that a text report describes in words.
-const MOST_SAID: usize = 5;
+const MOST_NAMED_CAUSES: usize = 5;
 
 /// One cause in an output: its kind (if the output contains it), its place, and the elapsed
 /// time to win in nanoseconds.
@@ -115,7 +115,7 @@ fn disagreement(profile: &Profile) -> Option<String> {
         row.kind.at(&said.1)
     };
     let words: Vec<(String, u64)> = json.iter().map(|said| (said.1.clone(), said.2)).collect();
-    let said = words.len().min(MOST_SAID);
+    let said = words.len().min(MOST_NAMED_CAUSES);
     let differ = |what: &str, of: String| Some(format!("{what} {of}, JSON {json:?}"));
 
     let page = of_page(&report);

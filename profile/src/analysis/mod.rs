@@ -32,6 +32,7 @@ mod wall;
 pub(crate) mod words;
 
 pub use call_graph::{CallGraph, CallPath, Times};
+pub(crate) use causes::MOST_NAMED_CAUSES;
 pub use causes::{Cause, Causes, KINDS as CAUSES, Kind as CauseKind, Place as CausePlace};
 pub use decomposition::{Decomposition, Parts};
 pub use derived::{Derived, Formulas};

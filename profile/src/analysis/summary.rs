@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::causes::{Cause, Causes, Kind as CauseKind, MOST_SAID};
+use super::causes::{Cause, Causes, Kind as CauseKind, MOST_NAMED_CAUSES};
 use super::dilation::Dilation;
 use super::labels::Label;
 use super::overheads::Overheads;
@@ -68,7 +68,7 @@ impl Facts<'_> {
         lines.push(self.losses());
         lines.extend(self.crowd());
         let causes = &self.causes.list;
-        for (index, cause) in causes.iter().take(MOST_SAID).enumerate() {
+        for (index, cause) in causes.iter().take(MOST_NAMED_CAUSES).enumerate() {
             // The same advice is given only once.
             let before = &causes[..index];
             let is_new = before.iter().all(|other| other.remedy != cause.remedy);
@@ -252,7 +252,11 @@ impl Facts<'_> {
 
     /// The number of causes that are not described.
     fn further(&self) -> Option<String> {
-        let further = self.causes.list.get(MOST_SAID..).unwrap_or_default();
+        let further = self
+            .causes
+            .list
+            .get(MOST_NAMED_CAUSES..)
+            .unwrap_or_default();
         let ns: u64 = further.iter().map(|cause| cause.likely.ns).sum();
         (!further.is_empty()).then(|| {
             format!(

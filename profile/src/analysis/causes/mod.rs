@@ -54,7 +54,7 @@ use crate::order;
 use crate::overheads::Category;
 
 /// The number of causes that reports describe in words; further ones are only counted.
-pub(super) const MOST_SAID: usize = 5;
+pub(crate) const MOST_NAMED_CAUSES: usize = 5;
 /// The least win, in percent of the run, for which a cause is reported if threads were late in
 /// turns for no visible reason. The noise of a machine is as large.
 const BY_CHANCE: f64 = 10.0;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::super::escape::escaped;
 use super::Page;
 use crate::analysis::words::{count, percent, time};
-use crate::analysis::{Cause, PARTS, Share};
+use crate::analysis::{Cause, MOST_NAMED_CAUSES, PARTS, Share};
 use crate::model::Region;
 
 /// Writes the first screen.
@@ -95,9 +95,6 @@ fn bar(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</tbody></table>")
 }
 
-/// The most causes on the first screen.
-const MOST_CAUSES: usize = 5;
-
 fn causes_of(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let causes = &page.report.causes.list;
     writeln!(out, "<div>")?;
@@ -105,7 +102,7 @@ fn causes_of(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
         return writeln!(out, "</div></div>");
     }
     writeln!(out, "<h2>What there is to win</h2>\n<ol class=\"causes\">")?;
-    for cause in causes.iter().take(MOST_CAUSES) {
+    for cause in causes.iter().take(MOST_NAMED_CAUSES) {
         self::cause(page, cause, out)?;
     }
     writeln!(out, "</ol></div></div>")
