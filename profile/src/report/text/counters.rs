@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::layout::{COLUMN_WIDTH, Line, banner, more, prose};
+use super::layout::{COLUMN_WIDTH, Line, banner, more, prose, thread_width};
 use super::place;
 use super::worth::Worth;
 use crate::analysis::{Derived, Report};
@@ -20,13 +20,7 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
     }
     let names: Vec<&str> = formulas.names().collect();
     let width = |name: &str| (name.chars().count() + 1).max(COLUMN_WIDTH);
-    let tid = report
-        .threads
-        .iter()
-        .map(String::len)
-        .max()
-        .unwrap_or(0)
-        .max(4);
+    let tid = thread_width(report);
     let (tables, hidden) = worth.of(&report.flat, |table| Some(table.region));
     for table in tables.into_iter().filter(|_| !names.is_empty()) {
         let label = &report.labels[table.region];

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::layout::{Format, Line, banner, more, prose, room, shortened};
-use super::place;
+use super::layout::{Format, Line, banner, more, prose, region_line, room, shortened};
 use super::worth::Worth;
 use crate::analysis::{Barrier, Decomposition, Efficiency, Parts, Report};
 use crate::report::page::Page;
@@ -25,7 +24,7 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
     }
     let (regions, hidden) = worth.of(&report.efficiency.regions, |(region, _)| Some(*region));
     for (region, efficiency) in regions {
-        rows.push((name(report, *region), *efficiency));
+        rows.push((region_line(report, *region), *efficiency));
     }
     efficiencies(&rows, out)?;
     more(hidden, "more region", out)?;
@@ -42,16 +41,6 @@ const EXPLANATIONS: &[&str] = &[
     "Balance = mean useful time of a thread / largest: what an even spread of work would win",
     "Rest    = Effic. / Balance: lost to waiting in turns, contention, management, serial parts",
 ];
-
-fn name(report: &Report<'_>, region: usize) -> String {
-    let label = &report.labels[region];
-    format!(
-        "{}  {:<8}  {}",
-        label.id,
-        label.kind.row().short_name,
-        place(label)
-    )
-}
 
 fn widest<'n>(names: impl Iterator<Item = &'n String>) -> usize {
     names.map(|name| name.chars().count()).max().unwrap_or(0)
@@ -96,7 +85,10 @@ fn summary_view(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::R
         out,
         "\nImbalance, waits, barrier and runtime, highest of any thread:"
     )?;
-    let names: Vec<String> = regions.iter().map(|row| name(report, row.region)).collect();
+    let names: Vec<String> = regions
+        .iter()
+        .map(|row| region_line(report, row.region))
+        .collect();
     let width = widest(names.iter());
     let largest = regions.iter().map(|row| row.time_ns).max().unwrap_or(0);
     let format = Format::time(largest, TIME_WIDTH);

@@ -11,6 +11,8 @@
 
 use std::io::{self, Write};
 
+use super::place;
+use crate::analysis::Report;
 use crate::analysis::words::count;
 use crate::report::page::Page;
 
@@ -168,6 +170,19 @@ pub(super) fn more(number: usize, noun: &str, out: &mut Page<'_>) -> io::Result<
             writeln!(out, "(and {number}: romp report --all shows all)")
         }
     }
+}
+
+/// A region in a column of names.
+pub(super) fn region_line(report: &Report<'_>, region: usize) -> String {
+    let label = &report.labels[region];
+    let kind = label.kind.row().short_name;
+    format!("{} {kind:<8} {}", label.id, place(label))
+}
+
+/// The width of the column of threads, whose title is TID or SUM.
+pub(super) fn thread_width(report: &Report<'_>) -> usize {
+    let widths = report.threads.iter().map(String::len);
+    widths.max().unwrap_or(0).max(4)
 }
 
 /// The width of a column of names next to columns of the given total width.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::call_graph::Shown;
-use super::layout::{COLUMN_WIDTH, Format, Line, banner, decimals_beside, more};
+use super::layout::{COLUMN_WIDTH, Format, Line, banner, decimals_beside, more, thread_width};
 use super::place;
 use super::worth::{Worth, outliers};
 use crate::analysis::{CallGraph, Report, Table};
@@ -82,13 +82,7 @@ struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     fn new(report: &'a Report<'a>, worth: &'a Worth) -> Self {
-        let thread_width = report
-            .threads
-            .iter()
-            .map(String::len)
-            .max()
-            .unwrap_or(0)
-            .max(4);
+        let thread_width = thread_width(report);
         let threads = report
             .threads
             .iter()

@@ -3,8 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::layout::{Line, banner, more, room, shortened};
-use super::place;
+use super::layout::{Line, banner, more, region_line, room, shortened};
 use super::worth::Worth;
 use crate::analysis::words::{count, percent, short_time, time};
 use crate::analysis::{Contended, Dilation, Lateness, NEGLIGIBLE, Report, Share, Spread};
@@ -34,16 +33,6 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
     dilation(report, out)
 }
 
-fn name(report: &Report<'_>, region: usize) -> String {
-    let label = &report.labels[region];
-    format!(
-        "{} {:<8} {}",
-        label.id,
-        label.kind.row().short_name,
-        place(label)
-    )
-}
-
 fn spreads(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
     if report.spreads.is_empty() {
         return Ok(());
@@ -52,7 +41,7 @@ fn spreads(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result
     let (rows, hidden) = worth.of(&report.spreads, |spread| Some(spread.region));
     let names: Vec<String> = rows
         .iter()
-        .map(|spread| name(report, spread.region))
+        .map(|spread| region_line(report, spread.region))
         .collect();
     let width = names
         .iter()
@@ -126,7 +115,7 @@ fn lateness(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Resul
         writeln!(
             out,
             "{}: {}; who comes last: {}",
-            name(report, lateness.region),
+            region_line(report, lateness.region),
             count(lateness.instances, "barrier"),
             lateness.pattern.name()
         )?;
@@ -220,7 +209,7 @@ fn site(
     writeln!(
         out,
         "    {}: had {}, {} waited; {} to get it on average, at most {}; held {} on average",
-        name(report, site.region),
+        region_line(report, site.region),
         count(site.acquisitions, "time"),
         some_of(site.waited, timed, site.acquisitions),
         each(site.wait_ns, site.acquisitions),
@@ -267,7 +256,7 @@ fn dilation(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
         writeln!(
             out,
             "    {}: {} of measurement, {} of the time spent there ({})",
-            name(report, row.region),
+            region_line(report, row.region),
             time(row.cost.ns),
             // The cost of an event was calibrated at another moment than the event happened, so
             // it may be too high.
