@@ -172,7 +172,7 @@ impl Thread {
     #[inline(always)]
     fn has_nothing_else_to_do(&'static self) -> bool {
         let mark = pause::mark();
-        if self.sees(mark) {
+        if self.is_up_to_date(mark) {
             return true;
         }
         let only_knows_place =
@@ -187,7 +187,9 @@ impl Thread {
     #[inline(always)]
     fn opens_coarse(&'static self, region: &'static Region) -> Option<&'static Frame> {
         let top = self.top().filter(|top| top.is_unchanged_by_inner())?;
-        let node = self.tree.known_child(top.node()?, region, top.within())?;
+        let node = self
+            .tree
+            .last_or_next_child(top.node()?, region, top.within())?;
         let frame = top.above()?;
         let (role, around) = match node.recursion() {
             None => (Role::Construct, node),

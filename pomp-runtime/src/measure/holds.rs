@@ -7,7 +7,7 @@ use crate::measure::records::Node;
 
 /// A lock that a thread holds, or an entry that is free for the next.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct HeldLock {
     /// Address of the lock; 0 if the entry is free.
     pub(super) address: AtomicUsize,
     /// How often it is set, for locks that nest.
@@ -17,15 +17,15 @@ pub(crate) struct Held {
     pub(super) acquired: SharedU64,
     /// For how many instances this one stands, if only some are timed.
     pub(super) weight: SharedU64,
-    pub(super) next: SharedRef<Held>,
+    pub(super) next: SharedRef<HeldLock>,
 }
 
-impl Held {
+impl HeldLock {
     pub(crate) fn address(&self) -> usize {
         self.address.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn next(&self) -> Option<&'static Held> {
+    pub(crate) fn next(&self) -> Option<&'static HeldLock> {
         self.next.get()
     }
 
@@ -69,12 +69,12 @@ const KEPT: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Holds {
     count: AtomicUsize,
-    latest: [Hold; KEPT],
+    latest: [PastHold; KEPT],
 }
 
 /// From when to when something was held.
 #[derive(Debug)]
-pub(super) struct Hold {
+pub(super) struct PastHold {
     /// What was held, by an address; 0 while the entry is written.
     guard: AtomicUsize,
     pub(super) node: SharedRef<Node>,
@@ -84,7 +84,7 @@ pub(super) struct Hold {
 
 /// The acquisition of a lock or critical section by a thread.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Got {
+pub(crate) struct Acquisition {
     pub(crate) guard: usize,
     pub(crate) node: &'static Node,
     /// The times at which the thread asked for it, and at which it had it.
@@ -97,7 +97,7 @@ impl Holds {
         Self {
             count: AtomicUsize::new(0),
             latest: [const {
-                Hold {
+                PastHold {
                     guard: AtomicUsize::new(0),
                     node: SharedRef::none(),
                     from: SharedU64::new(0),
@@ -120,13 +120,13 @@ impl Holds {
     }
 
     #[inline(always)]
-    pub(super) fn newest(&self) -> &Hold {
+    pub(super) fn newest(&self) -> &PastHold {
         let count = self.count.load(Ordering::Relaxed);
         &self.latest[count.wrapping_sub(1) % KEPT]
     }
 
     /// The holds of this thread during the wait: the ticks of the overlap, and the node.
-    pub(super) fn overlap(&self, got: Got) -> impl Iterator<Item = (u64, &'static Node)> {
+    pub(super) fn overlap(&self, got: Acquisition) -> impl Iterator<Item = (u64, &'static Node)> {
         self.latest.iter().filter_map(move |hold| {
             if hold.guard.load(Ordering::Acquire) != got.guard {
                 return None;

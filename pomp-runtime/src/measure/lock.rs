@@ -11,7 +11,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::cost::ticks_of_updates;
 use super::estimate::CONTENDED;
-use super::holds::{Got, Held};
+use super::holds::{Acquisition, HeldLock};
 use super::pause;
 use super::records::Region;
 use super::shared::leak;
@@ -70,7 +70,7 @@ impl LockCall {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unset {
     set: LockCall,
-    got: Got,
+    got: Acquisition,
     /// For how many instances it stands, if only some are timed.
     weight: u64,
 }
@@ -248,14 +248,14 @@ impl Thread {
         call.node
             .span(PseudoRegion::Body)
             .add(at.wrapping_sub(held.acquired.get()));
-        let got = Got {
+        let got = Acquisition {
             guard: address,
             node: call.node,
             asked: call.start,
             acquired: held.acquired.get(),
         };
         held.address.store(0, Ordering::Relaxed);
-        self.let_go(got, at);
+        self.record_release(got, at);
         Some(Unset {
             set: call,
             got,
@@ -319,13 +319,13 @@ impl Thread {
 
     /// The entry for an address; address 0 finds a free one.
     #[inline(always)]
-    pub(super) fn held(&self, address: usize) -> Option<&'static Held> {
+    pub(super) fn held(&self, address: usize) -> Option<&'static HeldLock> {
         std::iter::successors(self.held.get(), |held| held.next()).find(|held| held.is_for(address))
     }
 
     #[cold]
-    fn new_held(&self) -> Option<&'static Held> {
-        let held = leak(Held::default())?;
+    fn new_held(&self) -> Option<&'static HeldLock> {
+        let held = leak(HeldLock::default())?;
         held.next.set(self.held.get());
         self.held.set(Some(held));
         Some(held)

@@ -7,7 +7,7 @@
 
 use profile::region_kind::PseudoRegion;
 
-use super::holds::Got;
+use super::holds::Acquisition;
 use super::records::Frame;
 use super::records::Region;
 use super::records::frame::Role;
@@ -21,14 +21,14 @@ pub(crate) const WAITED: u64 = trace::analysis::waits::WAITED;
 impl Thread {
     /// Records that this thread releases a lock or critical section.
     #[inline(always)]
-    pub(super) fn let_go(&self, got: Got, at: u64) {
+    pub(super) fn record_release(&self, got: Acquisition, at: u64) {
         self.holds.add(got.guard, got.node, got.acquired, at);
     }
 
     /// This thread has released what it got, and holds up no other. After a long wait it looks for
     /// the holder.
     #[inline(always)]
-    pub(super) fn account(&'static self, got: Got) {
+    pub(super) fn account(&'static self, got: Acquisition) {
         let waited = got.acquired.wrapping_sub(got.asked);
         if waited > WAITED && i64::try_from(waited).is_ok() {
             self.look_for_holder(got, waited);
@@ -37,7 +37,7 @@ impl Thread {
 
     #[cold]
     #[inline(never)]
-    fn look_for_holder(&'static self, got: Got, waited: u64) {
+    fn look_for_holder(&'static self, got: Acquisition, waited: u64) {
         let Some(waits) = got.node.waits() else {
             return;
         };
@@ -89,11 +89,11 @@ impl Thread {
 
     /// The hold of the critical section on top, which this thread has just released.
     #[inline(always)]
-    fn got_critical(&'static self, region: &'static Region) -> Option<Got> {
+    fn got_critical(&'static self, region: &'static Region) -> Option<Acquisition> {
         let top = self.top().filter(|top| top.is_timed(region))?;
         let node = top.node()?;
         let hold = self.holds.newest();
-        hold.node.is(node).then(|| Got {
+        hold.node.is(node).then(|| Acquisition {
             guard: region.guard,
             node,
             asked: top.start(),

@@ -301,7 +301,7 @@ impl Thread {
         // The mark is read first: a request that comes meanwhile changes it.
         let mark = coarse_clock::mark_of_all_before();
         let sees_all = match sampler.seen.get() {
-            0 => self.sees(pause::mark()),
+            0 => self.is_up_to_date(pause::mark()),
             // `sees` compares a field that the call of `looks_up_next_time` below has overwritten.
             _ => self.pauses() == pause::mark(),
         };

@@ -144,7 +144,8 @@ impl Thread {
     pub(super) fn counts_loop(&'static self, region: &'static Region) -> bool {
         let root = self.passed_member.root.get();
         let body = PseudoRegion::Body as u8;
-        let Some(node) = root.and_then(|root| self.tree.known_child(root, region, body)) else {
+        let Some(node) = root.and_then(|root| self.tree.last_or_next_child(root, region, body))
+        else {
             return false;
         };
         let Some(sample) = node.sample().or_else(|| sampling::sample_from_now_on(node)) else {

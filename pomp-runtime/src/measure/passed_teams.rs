@@ -47,7 +47,7 @@ fn at_once<R: Copy>(action: impl FnOnce(&'static Thread) -> Option<R> + Copy) ->
     let thread = thread::current().filter(|thread| state::is_quick() && !thread.is_busy())?;
     // The mark comes first, as in `Thread::enter`: who has the thread stand still looks for it.
     thread.set_busy(true);
-    let result = match thread.is_free() {
+    let result = match thread.only_records_events() {
         true => action(thread),
         false => None,
     };
@@ -59,8 +59,8 @@ impl Thread {
     /// Whether the next event of this thread only has to be recorded: the thread has nothing to
     /// catch up with, measurement is not paused, and there is neither a collector nor a trace.
     #[inline(always)]
-    pub(super) fn is_free(&self) -> bool {
-        self.sees(pause::mark())
+    pub(super) fn only_records_events(&self) -> bool {
+        self.is_up_to_date(pause::mark())
             && !attention::is_needed()
             && self.paused().is_none()
             && !self.trace.is_on()
@@ -106,7 +106,9 @@ impl Thread {
         now: impl Fn() -> u64,
     ) -> Option<TeamHandle> {
         let top = self.top()?;
-        let node = self.tree.known_child(top.node()?, region, top.within())?;
+        let node = self
+            .tree
+            .last_or_next_child(top.node()?, region, top.within())?;
         let teams = node.passed_teams.get()?;
         let left = teams.left.load(Ordering::Relaxed);
         let frame = top.above()?;

@@ -38,7 +38,7 @@ impl Thread {
         }
         self.sampler.forget_place();
         self.looks_no_more();
-        if self.sees(pause::mark()) {
+        if self.is_up_to_date(pause::mark()) {
             return true;
         }
         quiesce::stand(self);

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::collector_counts::WaitCounts;
 use super::counters::Files;
-use super::holds::{Held, Holds};
+use super::holds::{HeldLock, Holds};
 use super::lending::Unmeasured;
 use super::mutex::lock;
 use super::own_time::OwnTime;
@@ -56,7 +56,7 @@ pub(crate) struct Thread {
     pub(super) passed_member: PassedMember,
     /// The block that was made before this one.
     before: SharedRef<Thread>,
-    pub(super) held: SharedRef<Held>,
+    pub(super) held: SharedRef<HeldLock>,
     pub(super) counters: Files,
     /// Address of the lock that it is about to set; 0 if there is none.
     pub(super) awaited: SharedU64,
@@ -318,7 +318,7 @@ impl Thread {
         // Once the mark is gone, it must see nothing that is half done.
         self.busy.store(true, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
-        if !self.sees(pause::mark()) && !self.catch_up() {
+        if !self.is_up_to_date(pause::mark()) && !self.catch_up() {
             self.set_busy(false);
             return None;
         }
@@ -344,7 +344,7 @@ impl Thread {
 
     /// Whether there is nothing to do before the next event is recorded.
     #[inline(always)]
-    pub(super) fn sees(&self, mark: u32) -> bool {
+    pub(super) fn is_up_to_date(&self, mark: u32) -> bool {
         self.seen.load(Ordering::Relaxed) == mark
     }
 
@@ -400,7 +400,7 @@ impl Thread {
     }
 
     /// Locks that are held now, and free entries.
-    pub(crate) fn held_locks(&self) -> impl Iterator<Item = &'static Held> {
+    pub(crate) fn held_locks(&self) -> impl Iterator<Item = &'static HeldLock> {
         std::iter::successors(self.held.get(), |held| held.next())
     }
 

@@ -156,7 +156,7 @@ impl Page {
     }
 
     /// Notes the slot of the file in which the page was written. Only the writer calls this.
-    pub(super) fn stands_at(&self, slot: u64) {
+    pub(super) fn set_slot(&self, slot: u64) {
         self.slot.set(slot);
     }
 

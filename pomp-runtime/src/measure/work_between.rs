@@ -189,7 +189,7 @@ fn others_in_turn(node: &Node) -> impl Iterator<Item = &'static Node> {
 /// The work and the probes of all constructs that are executed in turn, in ticks for each instance of one
 /// of them.
 #[derive(Debug, Default)]
-struct Turn {
+struct Round {
     /// The likely work, and the least that it can be.
     work: f64,
     least_work: f64,
@@ -199,7 +199,7 @@ struct Turn {
     timed: f64,
 }
 
-impl Turn {
+impl Round {
     /// Adds a construct of which so many instances are executed for `each` of the one construct. None if
     /// too little is known of it.
     fn add(&mut self, node: &Node, each: f64) -> Option<()> {
@@ -234,30 +234,30 @@ impl Sequence {
             return None;
         }
         let sample = node.sample()?;
-        let mut turn = Turn::default();
-        turn.add(node, 1.0)?;
-        let own = turn.timed;
+        let mut round = Round::default();
+        round.add(node, 1.0)?;
+        let own = round.timed;
         let passed = |node: &Node| node.sample().map_or(0, Sample::passed) as f64;
         for other in others_in_turn(node) {
             let each = passed(other) / passed(node).max(1.0);
             if each >= LEAST_SHARE_IN_TURN {
-                turn.add(other, each)?;
+                round.add(other, each)?;
             }
         }
-        let part = if own > 0.0 { own / turn.timed } else { 1.0 };
+        let part = if own > 0.0 { own / round.timed } else { 1.0 };
         let Intervals { whole, passed } = &self.intervals;
         let passed = passed.get() as f64;
         // There is one more piece of work in an interval than there are instances.
         let pieces = passed + whole.count.get() as f64;
         let whole = whole.ticks.get() as f64;
         let most = self.all_intervals.each()
-            - self.threads_per_processor() * turn.least_work
-            - turn.passing;
+            - self.threads_per_processor() * round.least_work
+            - round.passing;
         let each = self.intervals.each();
-        let ticks = match turn.work > TOO_LONG * each && sample.often_waited() {
+        let ticks = match round.work > TOO_LONG * each && sample.often_waited() {
             // Work waited for cache lines, too, but only where it was timed.
-            true => each * turn.timed / (turn.timed + turn.work),
-            false => (whole - pieces * turn.work) / passed.max(1.0) - turn.passing,
+            true => each * round.timed / (round.timed + round.work),
+            false => (whole - pieces * round.work) / passed.max(1.0) - round.passing,
         };
         Some((part * ticks, part * most.max(0.0)))
     }

@@ -292,16 +292,16 @@ pub(crate) enum SaveOutcome<'a> {
 
 /// A function that hears what became of a profile. It returns true if the user need not be told as
 /// well.
-type Tell = fn(SaveOutcome<'_>) -> bool;
+type OutcomeListener = fn(SaveOutcome<'_>) -> bool;
 
 /// The function that is told, instead of the user.
-static TOLD: Mutex<Option<Tell>> = Mutex::new(None);
+static OUTCOME_LISTENER: Mutex<Option<OutcomeListener>> = Mutex::new(None);
 
 /// From now on `told` is told what becomes of profiles. If it returns false, the user is told,
 /// too.
 #[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
-pub(crate) fn tell_instead(told: Tell) {
-    *lock(&TOLD) = Some(told);
+pub(crate) fn tell_instead(told: OutcomeListener) {
+    *lock(&OUTCOME_LISTENER) = Some(told);
 }
 
 fn tell(saved: &Saved) {
@@ -311,7 +311,7 @@ fn tell(saved: &Saved) {
 }
 
 fn is_told(outcome: SaveOutcome<'_>) -> bool {
-    let told = *lock(&TOLD);
+    let told = *lock(&OUTCOME_LISTENER);
     told.is_some_and(|told| told(outcome))
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Made {
 
 /// A function that takes a task's data: the task's body, or a copy function. Its result is not
 /// used.
-type OnData = unsafe extern "C-unwind" fn(usize);
+type DataFunction = unsafe extern "C-unwind" fn(usize);
 type Copy2 = unsafe extern "C-unwind" fn(usize, usize);
 
 /// What stands in front of the data of a task.
@@ -163,7 +163,7 @@ unsafe extern "C-unwind" fn run_linked(created: *mut CreatedTask) {
     executes(label);
     // SAFETY: the program gave this function for this data.
     unsafe {
-        let function: OnData = std::mem::transmute(function);
+        let function: DataFunction = std::mem::transmute(function);
         function(data);
     }
     executes(0);

@@ -39,7 +39,7 @@ const WHOLE: &[RegionKind] = &[
 
 /// If threads shared processors, a run can win less than its threads lost. The summary says so if
 /// the win is below this part of the loss.
-const LIMITED: f64 = 0.5;
+const MUCH_LESS_WIN_SHARE: f64 = 0.5;
 
 /// What to ask next if threads hardly wait. How fast they work, one run does not tell.
 const SCALE: &str = "`romp scale` shows whether caches or memory slow their work.";
@@ -288,7 +288,7 @@ impl Facts<'_> {
         }
         let Causes { list, most, .. } = self.causes;
         let is_said = list.iter().any(|it| it.kind == CauseKind::Oversubscription);
-        let is_limited = most.percent < LIMITED * lost.percent;
+        let is_limited = most.percent < MUCH_LESS_WIN_SHARE * lost.percent;
         let won = match most.percent < NEGLIGIBLE {
             true => "next to nothing".to_owned(),
             false => format!("no more than {} of the run", time(most.ns)),

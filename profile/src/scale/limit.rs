@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::measured::Measured;
-use super::{Found, Part, ScaledRegion, Scaling, Width};
+use super::{NumberedPlace, Part, ScaledRegion, Scaling, Width};
 use crate::analysis::words::time;
 use crate::analysis::{Cause, NEGLIGIBLE, Report, Share};
 use crate::region_kind::RegionKind;
@@ -63,7 +63,7 @@ pub struct Limit {
 /// Finds the construct of a parallel region in which the work grew, and whether threads repeat
 /// the work.
 pub(super) fn look_inside(
-    found: &mut Found,
+    found: &mut NumberedPlace,
     runs: &[Measured],
     groups: &[Vec<usize>],
     judged: usize,

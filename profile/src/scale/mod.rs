@@ -376,7 +376,7 @@ fn judged(widths: &[Width]) -> usize {
 }
 
 /// A place, and its number among the common regions.
-struct Found {
+struct NumberedPlace {
     place: ScaledRegion,
     region: Option<usize>,
 }
@@ -386,12 +386,12 @@ fn places(
     groups: &[Vec<usize>],
     common: &Common,
     reports: &[Report<'_>],
-) -> Vec<Found> {
+) -> Vec<NumberedPlace> {
     let ran = |region: &usize| runs.iter().any(|run| run.regions.contains_key(region));
     let regions = (0..common.regions.len()).filter(ran).map(Some);
     regions
         .chain([None])
-        .map(|region| Found {
+        .map(|region| NumberedPlace {
             place: ScaledRegion {
                 region: region.map(|region| common.site(reports, region)),
                 at: groups

@@ -41,8 +41,8 @@ impl Branch {
     fn is_kept(&self, compiled: &Compiled) -> Option<bool> {
         let value = |(kind, operands): &Condition| value(kind, operands, compiled.is_gnu);
         let others = self.others.iter().map(value);
-        let others = others.fold(Some(false), or);
-        and(others.map(|other| !other), value(&self.condition))
+        let others = others.fold(Some(false), either_holds);
+        both_hold(others.map(|other| !other), value(&self.condition))
     }
 }
 
@@ -192,7 +192,7 @@ fn either(words: &[&str], at: &mut usize, is_gnu: Option<bool>) -> Option<bool> 
     let mut value = both(words, at, is_gnu);
     while words.get(*at) == Some(&"||") {
         *at += 1;
-        value = or(value, both(words, at, is_gnu));
+        value = either_holds(value, both(words, at, is_gnu));
     }
     value
 }
@@ -201,7 +201,7 @@ fn both(words: &[&str], at: &mut usize, is_gnu: Option<bool>) -> Option<bool> {
     let mut value = term(words, at, is_gnu);
     while words.get(*at) == Some(&"&&") {
         *at += 1;
-        value = and(value, term(words, at, is_gnu));
+        value = both_hold(value, term(words, at, is_gnu));
     }
     value
 }
@@ -255,7 +255,7 @@ fn term(words: &[&str], at: &mut usize, is_gnu: Option<bool>) -> Option<bool> {
 }
 
 /// Three-valued "and": false if one of the two is false, even if the other is unknown.
-fn and(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+fn both_hold(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     match (one, other) {
         (Some(false), _) | (_, Some(false)) => Some(false),
         (Some(true), Some(true)) => Some(true),
@@ -263,8 +263,8 @@ fn and(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     }
 }
 
-fn or(one: Option<bool>, other: Option<bool>) -> Option<bool> {
-    and(one.map(|it| !it), other.map(|it| !it)).map(|neither| !neither)
+fn either_holds(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    both_hold(one.map(|it| !it), other.map(|it| !it)).map(|neither| !neither)
 }
 
 #[cfg(test)]

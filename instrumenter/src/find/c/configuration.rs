@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::brackets::Brackets;
 use super::conditionals::{Configuration, visible};
-use super::items::{Around, Items};
+use super::items::{EnclosingFunction, Items};
 use super::lexer::{Token, TokenKind};
 use super::matcher::{Known, Matched, Matcher};
 use super::raw_directive::RawDirective;
@@ -86,8 +86,8 @@ impl View {
     pub(super) fn function_at(&self, finder: &Finder<'_>, offset: usize) -> Option<Function> {
         let text = &finder.source.text;
         let function = match self.items(finder).function_at(text, offset) {
-            Around::Known(function) => function,
-            Around::Unclear => self.tree(finder, offset).function_at(offset),
+            EnclosingFunction::Known(function) => function,
+            EnclosingFunction::Unclear => self.tree(finder, offset).function_at(offset),
         };
         let mut function = function?;
         if finder.language == Language::Cxx {

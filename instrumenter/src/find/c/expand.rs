@@ -40,7 +40,7 @@ fn makes(word: &str) -> bool {
 
 /// The kind of an open bracket around a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Around {
+enum OpenBracket {
     /// The operands of a macro.
     Macro,
     /// The operands of a function, or of a macro that is not known.
@@ -51,10 +51,10 @@ enum Around {
 }
 
 /// Whether a macro may decide what becomes of a token: it may repeat its operands, or leave them out.
-fn is_operand(open: &[Around]) -> bool {
+fn is_operand(open: &[OpenBracket]) -> bool {
     let in_block = open.iter().rev();
-    let mut in_block = in_block.take_while(|around| **around != Around::Block);
-    open.contains(&Around::Macro) || in_block.any(|around| *around == Around::Call)
+    let mut in_block = in_block.take_while(|around| **around != OpenBracket::Block);
+    open.contains(&OpenBracket::Macro) || in_block.any(|around| *around == OpenBracket::Call)
 }
 
 /// The uses of macros that are expanded, and what they become.
@@ -66,7 +66,7 @@ fn uses(
 ) -> Vec<(Range<usize>, Vec<Piece>)> {
     let code = &lexed.code[..];
     let mut found: Vec<(Range<usize>, Option<Vec<Piece>>)> = Vec::new();
-    let mut open: Vec<Around> = Vec::new();
+    let mut open: Vec<OpenBracket> = Vec::new();
     let mut at = 0;
     while let Some(token) = code.get(at) {
         let word = (token.kind == TokenKind::Identifier).then(|| text_of(text, token));
@@ -91,12 +91,12 @@ fn uses(
             let name = before.filter(|name| name.kind == TokenKind::Identifier);
             let name = name.map(|name| text_of(text, name));
             open.push(match name {
-                Some(name) if definitions.contain(&name) => Around::Macro,
-                Some(name) if !HEADS.contains(&&*name) => Around::Call,
-                _ => Around::Other,
+                Some(name) if definitions.contain(&name) => OpenBracket::Macro,
+                Some(name) if !HEADS.contains(&&*name) => OpenBracket::Call,
+                _ => OpenBracket::Other,
             });
         } else if token.is(b'{') {
-            open.push(Around::Block);
+            open.push(OpenBracket::Block);
         } else if token.is(b')') || token.is(b'}') {
             open.pop();
         }

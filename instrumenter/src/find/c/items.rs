@@ -39,7 +39,7 @@ enum Kind {
 
 /// Knowledge of the function around an offset.
 #[derive(Debug)]
-pub(super) enum Around {
+pub(super) enum EnclosingFunction {
     /// There is no function, or this one.
     Known(Option<Function>),
     /// Only the tree can tell.
@@ -62,10 +62,10 @@ impl Items {
     }
 
     /// The function around an offset.
-    pub(super) fn function_at(&self, text: &[u8], offset: usize) -> Around {
-        Around::Known(match self.at(offset).map(|item| &item.kind) {
+    pub(super) fn function_at(&self, text: &[u8], offset: usize) -> EnclosingFunction {
+        EnclosingFunction::Known(match self.at(offset).map(|item| &item.kind) {
             None => None,
-            Some(Kind::Unclear) => return Around::Unclear,
+            Some(Kind::Unclear) => return EnclosingFunction::Unclear,
             Some(Kind::Function(specifiers, name)) => Some(Function {
                 name: on_one_line(&text[name.clone()]),
                 maybe_extern_inline: maybe_extern_inline(text, specifiers.clone()),
@@ -371,9 +371,9 @@ mod tests {
         let items = Items::new(text, &tokens, &brackets, language);
         let at = source.find('@').unwrap();
         match items.function_at(text, at) {
-            Around::Unclear => "?".into(),
-            Around::Known(None) => "-".into(),
-            Around::Known(Some(function)) => match function.maybe_extern_inline {
+            EnclosingFunction::Unclear => "?".into(),
+            EnclosingFunction::Known(None) => "-".into(),
+            EnclosingFunction::Known(Some(function)) => match function.maybe_extern_inline {
                 true => format!("{} inline", function.name),
                 false => function.name,
             },

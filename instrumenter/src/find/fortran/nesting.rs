@@ -14,7 +14,7 @@ impl Pass<'_> {
     /// Applies a statement to the nesting.
     pub(super) fn statement(&mut self, at: usize, statement: &Statement) {
         self.implied_program(statement);
-        self.first_item(false, Some(&statement.kind));
+        self.begin_governed_code(false, Some(&statement.kind));
         let loops = |label| self.frames.first_in_unit(&Key::Label(label));
         let ended_by_label = statement.label.and_then(loops);
         match &statement.kind {

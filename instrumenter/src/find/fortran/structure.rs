@@ -158,7 +158,7 @@ impl Pass<'_> {
     /// Handles a directive that begins something or stands alone.
     fn begin(&mut self, at: usize, record: usize, directive: &Directive) {
         if let Some(wants) = Wants::of(directive, self.is_ended_next(at, directive)) {
-            self.first_item(wants == Wants::Loop, None);
+            self.begin_governed_code(wants == Wants::Loop, None);
             self.frames.push(Frame::Directive(OpenDirective {
                 record,
                 item: at,
@@ -170,7 +170,7 @@ impl Pass<'_> {
                 sections: Vec::new(),
             }));
         } else if directive.association() == Association::Standalone {
-            self.first_item(false, None);
+            self.begin_governed_code(false, None);
             self.completed(at);
         } else if directive.has_leaf(Leaf::Section)
             && let Some(Frame::Directive(open)) = self.frames.innermost()
@@ -218,7 +218,7 @@ impl Pass<'_> {
     }
 
     /// If the innermost directive waits for its code, records that the code begins here.
-    pub(super) fn first_item(
+    pub(super) fn begin_governed_code(
         &mut self,
         is_loop_directive: bool,
         statement: Option<&StatementKind>,

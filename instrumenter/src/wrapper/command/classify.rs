@@ -155,7 +155,7 @@ impl CommandLine {
         let (words, from_response_file) = response::expand(words);
         let mut classifier = Classifier {
             compiler,
-            named: None,
+            language_of_x: None,
             only_inputs: false,
         };
         let mut arguments = Vec::with_capacity(words.len());
@@ -324,7 +324,7 @@ impl CommandLine {
 struct Classifier<'a> {
     compiler: &'a Compiler,
     /// The kind that the last `-x` names.
-    named: Option<InputKind>,
+    language_of_x: Option<InputKind>,
     only_inputs: bool,
 }
 
@@ -366,7 +366,7 @@ impl Classifier<'_> {
         let next = if separate { rest.next() } else { None };
         let value = next.clone().unwrap_or_else(|| OsString::from_vec(joined));
         if row.meaning == Meaning::Language {
-            self.named = kind_named(&value);
+            self.language_of_x = kind_named(&value);
         }
         let words = std::iter::once(word).chain(next).collect();
         Argument {
@@ -376,7 +376,9 @@ impl Classifier<'_> {
     }
 
     fn input(&self, word: OsString) -> Argument {
-        let kind = self.named.unwrap_or_else(|| self.by_extension(&word));
+        let kind = self
+            .language_of_x
+            .unwrap_or_else(|| self.by_extension(&word));
         // After `--`, an input may look like a flag. The `--` is taken away later, so the name
         // must no longer look like one.
         let word = if self.only_inputs && word.as_bytes().starts_with(b"-") {

@@ -78,7 +78,7 @@ impl CallTree {
 
     /// Like `child`, but looks only at the child that was used last and at the one behind it.
     #[inline(always)]
-    pub(crate) fn known_child(
+    pub(crate) fn last_or_next_child(
         &self,
         parent: &'static Node,
         region: &'static Region,

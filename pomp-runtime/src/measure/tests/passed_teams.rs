@@ -33,7 +33,7 @@ fn team_handed_or_found(
     let handle = match handed {
         true => forks_for_handle(a, region, at),
         false => {
-            if !a.is_free() || a.forks_at_once(region, true, || at).is_none() {
+            if !a.only_records_events() || a.forks_at_once(region, true, || at).is_none() {
                 a.enter(|a| a.fork_announced(region, place(), true, || at));
             }
             None
@@ -84,7 +84,7 @@ pub(super) fn forks_for_handle(
     region: &'static Region,
     at: u64,
 ) -> Option<TeamHandle> {
-    let at_once = match t.is_free() {
+    let at_once = match t.only_records_events() {
         true => t.forks_at_once(region, false, || at),
         false => None,
     };
@@ -95,7 +95,7 @@ pub(super) fn forks_for_handle(
 }
 
 pub(super) fn joins(t: &'static Thread, region: &'static Region, at: u64) {
-    if !t.is_free() || t.joins_at_once(region, || at).is_none() {
+    if !t.only_records_events() || t.joins_at_once(region, || at).is_none() {
         t.enter(|t| t.join(region, at));
     }
 }

@@ -245,7 +245,7 @@ impl Writer {
         page.head().write(page.payload(), &mut self.bytes);
         self.put(slot)?;
         if page.slot().is_none() {
-            page.stands_at(slot);
+            page.set_slot(slot);
             self.records.push_back(slot);
             self.unfinished.push(slot);
         }

@@ -61,7 +61,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
     // Threads that mostly sleep are ready for a large part of the time that they are awake.
     let is_long = facts.share(scheduling.ready_ns as f64) >= NO_PROCESSOR_PERCENT;
     let is_busy = kind == Kind::NoProcessor && without >= VERY_BUSY && is_long;
-    doubt_chance(facts, kind, is_busy, &mut causes.list);
+    doubt_what_others_may_cause(facts, kind, is_busy, &mut causes.list);
     let mut list = causes.list.clone();
     let mut amount = useful_without(facts, kind, &scheduling);
     amount += serial_without(facts, &scheduling, &mut list);
@@ -127,7 +127,12 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
 
 /// Marks causes as doubtful that other programs may have produced: too few tasks on a very busy
 /// machine, and small regions whose threads may have lacked processors.
-fn doubt_chance(facts: &Facts<'_, '_>, kind: Kind, is_busy: bool, causes: &mut [Cause]) {
+fn doubt_what_others_may_cause(
+    facts: &Facts<'_, '_>,
+    kind: Kind,
+    is_busy: bool,
+    causes: &mut [Cause],
+) {
     let is_doubted = |it: &&mut Cause| {
         // LLVM's threads wait for tasks by yielding, so the kernel counts them as ready, too.
         let few_tasks = it.kind == Kind::TooFewTasks && !tasks::are_fewer_than_threads(it);

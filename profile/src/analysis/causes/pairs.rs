@@ -57,7 +57,7 @@ pub(super) fn evened_out(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
 }
 
 /// The sentences about a pair of waits.
-struct Words {
+struct PairSentences {
     place: String,
     /// Which threads wait, and where they do.
     what: String,
@@ -65,14 +65,14 @@ struct Words {
     remedy: String,
 }
 
-fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> Words {
+fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences {
     let (a, b) = (
         facts.labels[first.region].first,
         facts.labels[second.region].first,
     );
     let is_loop = |entry: &Entry| entry.is_of(&[RegionKind::Loop]);
     match (is_loop(first), is_loop(second)) {
-        (true, true) => Words {
+        (true, true) => PairSentences {
             place: format!(
                 "at the implicit barrier of {} before the one at line {b}",
                 facts.the(first.region)
@@ -84,7 +84,7 @@ fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> Words {
                  add nowait to the latter."
             ),
         },
-        (is_loop, _) => Words {
+        (is_loop, _) => PairSentences {
             place: facts.at(first.cost.place, first.region).words,
             what: format!(
                 "threads that have much to do before it have little before the next barrier, at line {b}"

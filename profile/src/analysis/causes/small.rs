@@ -63,7 +63,7 @@ const HANDING_OUT_IN_PLACE: f64 = 100.0;
 /// The time that a member needs to get its iterations and data, as a part of the cost of the team.
 /// Both times are mostly waits for cache lines (measured on 16 cores, two to eight threads: 0.16 to
 /// 0.6).
-pub(super) const OF_TEAM: f64 = 0.35;
+pub(super) const FETCHING_PER_TEAM_COST: f64 = 0.35;
 
 /// The least part of a body that counts as the user's work.
 const LEAST_WORK: f64 = 0.2;
@@ -106,7 +106,7 @@ impl Region {
     /// The user's work in all bodies.
     fn work(&self, run: &Run) -> f64 {
         let bodies = self.instances * self.members;
-        let each = OF_TEAM * self.beside_work() / self.instances.max(1) as f64;
+        let each = FETCHING_PER_TEAM_COST * self.beside_work() / self.instances.max(1) as f64;
         without_overhead(run, self.useful, bodies, each)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
-use super::small::{COSTS, OF_TEAM, SMALL, most_of_barrier, without_overhead};
+use super::small::{COSTS, FETCHING_PER_TEAM_COST, SMALL, most_of_barrier, without_overhead};
 use super::{Cause, Facts, Kind, settings};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
@@ -159,7 +159,7 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
             &facts.profile.run,
             it.work as f64,
             it.executions,
-            OF_TEAM * barrier,
+            FETCHING_PER_TEAM_COST * barrier,
         );
         let members = (it.executions / it.times.max(1)).max(1);
         let likely = it.elapsed - work / members as f64;
