@@ -65,7 +65,7 @@ fn only_reads(node: &Node) -> bool {
 
 /// The estimated time of instances that were passed over, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Passed {
+pub(crate) struct PassedTime {
     pub(crate) parts: [u64; PARTS],
     /// Half of the interval that holds the whole in 95 % of all cases.
     pub(crate) error: u64,
@@ -177,9 +177,9 @@ impl Sample {
     }
 
     /// The estimated time of `passed` instances of a node that were passed over.
-    pub(crate) fn of_passed(&self, node: &Node, passed: u64) -> Passed {
+    pub(crate) fn of_passed(&self, node: &Node, passed: u64) -> PassedTime {
         if self.weights.get() < 1.0 {
-            return Passed::default();
+            return PassedTime::default();
         }
         let (_, timing_error) = self.timing_of(node);
         let timed_parts = match node.parts().len() {
@@ -193,7 +193,7 @@ impl Sample {
         let share = (most / whole.max(1.0)).min(1.0);
         // More instances make the statistical error smaller, but not the error of timing.
         let error = self.half_interval() + timing_error * timed_parts as f64;
-        Passed {
+        PassedTime {
             parts: mean.map(|mean| (mean * number * share) as u64),
             error: (error * number * share) as u64,
         }

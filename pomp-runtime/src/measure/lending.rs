@@ -7,7 +7,7 @@
 //! takes the number back.
 //!
 //! Other constructs may begin in a `critical`, a `master` or an `ordered`. So the program also writes
-//! which of them it is executing, and in which phase ([`Passed`]). It reports the next event of the
+//! which of them it is executing, and in which phase ([`PassedInstance`]). It reports the next event of the
 //! instance if that is not so any more, or if the mark has changed: then a phase may have been long.
 //!
 //! The program keeps the address of a record. So a record belongs to one region for good.
@@ -33,12 +33,12 @@ const TRIED: usize = 8;
 /// nothing.
 #[derive(Debug)]
 #[repr(C)]
-pub(crate) struct Passed {
+pub(crate) struct PassedInstance {
     region: SharedRef<Region>,
     phase: AtomicU8,
 }
 
-impl Passed {
+impl PassedInstance {
     pub(super) const fn none() -> Self {
         Self {
             region: SharedRef::none(),
@@ -84,7 +84,7 @@ pub(crate) struct Passing {
     /// The number of instances that the program may still pass over, out of `lent`.
     left: AtomicU32,
     lent: AtomicU32,
-    passed: SharedRef<Passed>,
+    passed: SharedRef<PassedInstance>,
     region: SharedRef<Region>,
     /// The number of the entry that it comes from.
     entry: SharedU64,
@@ -142,7 +142,8 @@ impl Passing {
     #[inline(always)]
     pub(super) fn ends(&self) -> bool {
         let passed = self.passed.get();
-        let is_in = |passed: &&Passed| self.region.get().is_some_and(|own| passed.region.is(own));
+        let is_in =
+            |passed: &&PassedInstance| self.region.get().is_some_and(|own| passed.region.is(own));
         let passed = passed.filter(|passed| is_in(passed) && self.is_valid());
         passed.inspect(|passed| passed.end()).is_some()
     }
@@ -158,7 +159,7 @@ impl Passing {
 #[derive(Debug)]
 pub(super) struct Unmeasured {
     record: Passing,
-    passed: Passed,
+    passed: PassedInstance,
 }
 
 /// The mark of such records. It never changes, so a record is valid until its number is used up.
@@ -168,7 +169,7 @@ impl Unmeasured {
     pub(super) const fn new() -> Self {
         Self {
             record: Passing::new(),
-            passed: Passed::none(),
+            passed: PassedInstance::none(),
         }
     }
 
@@ -251,7 +252,7 @@ impl Lending {
         number: usize,
         (entry, left): (usize, u32),
         mark: u64,
-        passed: &'static Passed,
+        passed: &'static PassedInstance,
     ) -> &'static Passing {
         let record = &self.records[number];
         record.passed.set(Some(passed));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
 use profile::region_kind::PseudoRegion;
 
-use super::lending::{Lending, Passed, Passing};
+use super::lending::{Lending, PassedInstance, Passing};
 use super::records::Region;
 use super::shared::{SharedRef, SharedU64};
 use crate::hash::{FACTOR, spread};
@@ -41,7 +41,7 @@ pub(crate) struct Sampler {
     pub(super) seen: SharedU64,
     pub(super) place: SharedU64,
     /// The instance that is passed over at the moment, if one is.
-    pub(super) passed: Passed,
+    pub(super) passed: PassedInstance,
     random: SharedU64,
     /// How many entries are in use.
     pub(super) used: SharedU64,
@@ -147,7 +147,7 @@ impl Sampler {
         Self {
             seen: SharedU64::new(0),
             place: SharedU64::new(0),
-            passed: Passed::none(),
+            passed: PassedInstance::none(),
             random: SharedU64::new(FACTOR),
             used: SharedU64::new(0),
             teams: SharedU64::new(0),

@@ -20,9 +20,9 @@ use crate::measure::thread::Thread;
 /// to its caller, and the runtime's function does not use them.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub struct Words([usize; 18]);
+pub struct StackWords([usize; 18]);
 
-impl Words {
+impl StackWords {
     /// Words of which only the first is known.
     pub(super) fn beginning_with(first: usize) -> Self {
         let mut words = [0; 18];
@@ -33,15 +33,18 @@ impl Words {
 
 /// The words of a call, from the first.
 #[derive(Clone, Copy)]
-pub(super) struct Passed {
+pub(super) struct CallWords {
     pub(super) registers: [usize; 6],
     /// The words on the stack, if any are read.
-    pub(super) stack: Option<Words>,
+    pub(super) stack: Option<StackWords>,
 }
 
-impl Passed {
+impl CallWords {
     fn word(&self, number: usize) -> usize {
-        let stack = self.stack.as_ref().map_or(&[][..], |Words(words)| words);
+        let stack = self
+            .stack
+            .as_ref()
+            .map_or(&[][..], |StackWords(words)| words);
         let words = self.registers.iter().chain(stack);
         words.copied().nth(number).unwrap_or(0)
     }
@@ -138,7 +141,11 @@ impl Layout {
         self.behind_bounds() + self.schedule.is_none() as usize + self.has_size as usize
     }
 
-    fn schedule(self, passed: &Passed, runtime_schedule: impl FnOnce() -> (i32, i32)) -> Schedule {
+    fn schedule(
+        self,
+        passed: &CallWords,
+        runtime_schedule: impl FnOnce() -> (i32, i32),
+    ) -> Schedule {
         let at = self.behind_bounds();
         let clause = self
             .schedule
@@ -156,7 +163,7 @@ impl Layout {
 
     /// # Safety
     /// The words are those of a call of such an entry.
-    unsafe fn shared(self, passed: &Passed, schedule: Schedule) -> Shared {
+    unsafe fn shared(self, passed: &CallWords, schedule: Schedule) -> Shared {
         let [first, bound, step] = [0, 1, 2].map(|at| passed.word(self.first + at) as u64);
         let end = End::Before(bound);
         match self.bounds {
@@ -182,7 +189,10 @@ impl Layout {
 /// # Safety
 /// The words are those of the call.
 #[inline(always)]
-pub(super) unsafe fn begun<E: Row>(call: Call, passed: impl FnOnce() -> Passed) -> Option<Shared> {
+pub(super) unsafe fn begun<E: Row>(
+    call: Call,
+    passed: impl FnOnce() -> CallWords,
+) -> Option<Shared> {
     let layout = const { layout(E::NAME) }?;
     if !is_on() {
         return None;
@@ -195,7 +205,7 @@ pub(super) unsafe fn begun<E: Row>(call: Call, passed: impl FnOnce() -> Passed) 
 /// As in [`begun`].
 #[cold]
 #[inline(never)]
-unsafe fn read(layout: Layout, call: Call, passed: &Passed) -> Option<Shared> {
+unsafe fn read(layout: Layout, call: Call, passed: &CallWords) -> Option<Shared> {
     let runtime = call.runtime?;
     let schedule = layout.schedule(passed, || runtime.schedule());
     // SAFETY: as the caller promises.
@@ -209,7 +219,7 @@ unsafe fn read(layout: Layout, call: Call, passed: &Passed) -> Option<Shared> {
 #[inline(always)]
 pub(super) unsafe fn after_start<E: Row>(
     call: Call,
-    passed: impl FnOnce() -> Passed,
+    passed: impl FnOnce() -> CallWords,
     result: usize,
 ) {
     if let Some(layout) = const { layout(E::NAME) }
@@ -225,7 +235,7 @@ pub(super) unsafe fn after_start<E: Row>(
 /// As in [`after_start`].
 #[cold]
 #[inline(never)]
-unsafe fn started(layout: Layout, call: Call, passed: &Passed, result: usize) {
+unsafe fn started(layout: Layout, call: Call, passed: &CallWords, result: usize) {
     // SAFETY: as the caller promises.
     let Some((runtime, shared)) = (unsafe { call.runtime.zip(read(layout, call, passed)) }) else {
         return;

@@ -4,7 +4,7 @@ use profile::region_kind::RegionKind;
 
 use super::super::boundary::event_of;
 use super::super::pomp::on_event;
-use super::chunks::{self, Passed, Words};
+use super::chunks::{self, CallWords, StackWords};
 use super::site::{self, Call};
 use super::table::{Entry, Of, row::Row};
 use super::unmarked::{leave, leave_passed_over, top_of};
@@ -38,7 +38,7 @@ pub unsafe extern "C-unwind" fn around<E: Entry>(
     // SAFETY: as above.
     let result = unsafe { function(a, b, c, d, e, f) };
     after_call::<E>(call);
-    let passed = || Passed {
+    let passed = || CallWords {
         registers: [a, b, c, d, e, f],
         stack: None,
     };
@@ -47,7 +47,8 @@ pub unsafe extern "C-unwind" fn around<E: Entry>(
     result
 }
 
-type Many = unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize, usize, Words) -> usize;
+type Many =
+    unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize, usize, StackWords) -> usize;
 
 /// Entries of any number of words.
 ///
@@ -63,7 +64,7 @@ pub unsafe extern "C-unwind" fn around_many<E: Entry>(
     f: usize,
     _padding: usize,
     caller: usize,
-    more: Words,
+    more: StackWords,
 ) -> usize {
     let call = site::of::<E>(place::<E>(a, caller), a);
     // SAFETY: the runtime's function of this name takes these words.
@@ -72,7 +73,7 @@ pub unsafe extern "C-unwind" fn around_many<E: Entry>(
     // SAFETY: as above.
     let result = unsafe { function(a, b, c, d, e, f, more) };
     after_call::<E>(call);
-    let passed = || Passed {
+    let passed = || CallWords {
         registers: [a, b, c, d, e, f],
         stack: Some(more),
     };
@@ -96,7 +97,7 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     f: usize,
     _padding: usize,
     caller: usize,
-    more: Words,
+    more: StackWords,
 ) -> usize {
     let call = site::of::<E>(site::of_caller(caller), a);
     // SAFETY: the runtime's function of this name takes these words.

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 
 use super::super::boundary::{Action, event_of};
 use super::super::own;
-use super::chunks::{self, Passed, Words};
+use super::chunks::{self, CallWords, StackWords};
 use super::runtime::Runtime;
 use super::site::{self, Call};
 use super::table::{Entry, row::Row};
@@ -70,9 +70,9 @@ pub unsafe extern "C-unwind" fn parallel<E: Entry>(
     let call = site::of::<E>(body, d);
     // SAFETY: the runtime's function of this name takes these words.
     let function: Eight = unsafe { std::mem::transmute(call.function) };
-    let passed = || Passed {
+    let passed = || CallWords {
         registers: [body, data, c, d, e, f],
-        stack: Some(Words::beginning_with(g)),
+        stack: Some(StackWords::beginning_with(g)),
     };
     // SAFETY: the words are those of the call.
     let shared = unsafe { chunks::begun::<E>(call, passed) };
@@ -230,9 +230,9 @@ pub unsafe extern "C-unwind" fn parallel_start<E: Entry>(
     let call = site::of::<E>(body, d);
     // SAFETY: the runtime's function of this name takes these words.
     let function: Eight = unsafe { std::mem::transmute(call.function) };
-    let passed = || Passed {
+    let passed = || CallWords {
         registers: [body, data, c, d, e, f],
-        stack: Some(Words::beginning_with(g)),
+        stack: Some(StackWords::beginning_with(g)),
     };
     // SAFETY: the words are those of the call.
     let shared = unsafe { chunks::begun::<E>(call, passed) };

@@ -75,9 +75,9 @@ thread_local! {
 
 /// The words of a call: those in registers, from the last to the first, the vector count, where the
 /// call returns to, and those on the stack.
-pub type Words = [usize; 11];
+pub type SavedWords = [usize; 11];
 
-/// The number of the word in `Words`, by its number in the call.
+/// The number of the word in `SavedWords`, by its number in the call.
 const fn at(number: usize) -> usize {
     match number {
         0..=5 => 5 - number,
@@ -89,7 +89,7 @@ const fn at(number: usize) -> usize {
 ///
 /// # Safety
 /// The word is one of this type.
-unsafe fn word<V: Copy>(words: &Words, number: usize) -> V {
+unsafe fn word<V: Copy>(words: &SavedWords, number: usize) -> V {
     // SAFETY: a word is at least as long as the value, which is in its lowest bytes.
     unsafe { std::ptr::from_ref(&words[at(number)]).cast::<V>().read() }
 }
@@ -99,7 +99,7 @@ unsafe fn word<V: Copy>(words: &Words, number: usize) -> V {
 ///
 /// # Safety
 /// They are those of a call of `__kmpc_dispatch_init_*` for this type.
-pub unsafe extern "C" fn begins_dispatch<V: Value>(words: &Words) {
+pub unsafe extern "C" fn begins_dispatch<V: Value>(words: &SavedWords) {
     // SAFETY: as the caller promises; the step and the size have the width of the value.
     unsafe {
         let [first, last, step, size] = [3, 4, 5, 6].map(|number| word::<V>(words, number).wide());
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn begins_dispatch<V: Value>(words: &Words) {
 ///
 /// # Safety
 /// They are those of a call of `__kmpc_for_static_init_*` for this type.
-pub unsafe extern "C" fn begins_static<V: Value>(words: &Words) {
+pub unsafe extern "C" fn begins_static<V: Value>(words: &SavedWords) {
     DUE.set(None);
     // SAFETY: as the caller promises; the step has the width of the value.
     unsafe {
