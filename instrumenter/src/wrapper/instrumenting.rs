@@ -13,7 +13,7 @@ use crate::wrapper::command::layout;
 use crate::wrapper::command::outputs;
 use crate::wrapper::compilers::Compiler;
 use crate::wrapper::compilers::flags::PrefixMap;
-use crate::wrapper::questions::known::Known;
+use crate::wrapper::questions::known_directives::KnownDirectives;
 use crate::wrapper::questions::offload::Offload;
 use crate::wrapper::settings::{DISABLE, Settings};
 use crate::{Disabled, Instrumented, Options, Source};
@@ -26,7 +26,7 @@ pub(crate) type Instrument = fn(&Source, &Options) -> Instrumented;
 pub(crate) struct Instrumenting<'a> {
     pub(crate) instrument: Instrument,
     pub(crate) offload: &'a Offload<'a>,
-    pub(crate) known: &'a Known<'a>,
+    pub(crate) known: &'a KnownDirectives<'a>,
     pub(crate) settings: &'a Settings,
     pub(crate) compiler: &'a Compiler,
 }

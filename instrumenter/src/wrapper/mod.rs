@@ -54,7 +54,7 @@ use command::steps::Decision;
 use command::{functions, steps};
 use compilers::Compiler;
 use instrumenting::Instrumenting;
-use questions::known::Known;
+use questions::known_directives::KnownDirectives;
 use questions::offload::Offload;
 use run::{Output, Runner};
 use settings::Settings;
@@ -201,7 +201,7 @@ fn with_library(
     let how = Instrumenting {
         instrument: fault::instrumenter(),
         offload: &Offload::new(*runner, line),
-        known: &Known::new(*runner, line),
+        known: &KnownDirectives::new(*runner, line),
         settings: runner.settings,
         compiler: runner.compiler,
     };

@@ -13,7 +13,7 @@ use crate::measure::shared::{SharedRef, leak, leak_slice};
 const FIRST_SLOTS: usize = 1024;
 
 /// An entry of a table: something that is known by its address.
-pub(super) trait Known: Sync + 'static {
+pub(super) trait AddressRecord: Sync + 'static {
     fn address(&self) -> usize;
 
     /// Whether this takes the place of another one at its address.
@@ -27,7 +27,7 @@ struct Slots<K: 'static>(&'static [SharedRef<K>]);
 #[derive(Debug)]
 pub(super) struct Table<K: 'static>(SharedRef<Slots<K>>);
 
-impl<K: Known> Table<K> {
+impl<K: AddressRecord> Table<K> {
     pub(super) const fn none() -> Self {
         Self(SharedRef::none())
     }
@@ -84,7 +84,7 @@ pub(super) struct Book<Key, K: 'static> {
     unloaded: u64,
 }
 
-impl<Key: Ord, K: Known> Book<Key, K> {
+impl<Key: Ord, K: AddressRecord> Book<Key, K> {
     pub(super) const fn new() -> Self {
         Self {
             known: BTreeMap::new(),
@@ -115,7 +115,7 @@ impl<Key: Ord, K: Known> Book<Key, K> {
     }
 }
 
-impl<K: Known> Slots<K> {
+impl<K: AddressRecord> Slots<K> {
     /// The slots where something at an address can stand, in order.
     #[inline(always)]
     fn of(&self, address: usize) -> impl Iterator<Item = &'static SharedRef<K>> + use<K> {
@@ -142,7 +142,7 @@ mod tests {
 
     struct Numbered(usize, u32);
 
-    impl Known for Numbered {
+    impl AddressRecord for Numbered {
         fn address(&self) -> usize {
             self.0
         }

@@ -78,7 +78,7 @@ super::weak::define_weakly! {
 
 /// The function at an address, if it was called before.
 #[inline(always)]
-fn known(address: usize) -> Option<&'static Known> {
+fn known(address: usize) -> Option<&'static KnownFunction> {
     TABLE.find(address, |_| true)
 }
 
@@ -87,7 +87,7 @@ fn known(address: usize) -> Option<&'static Known> {
 #[inline(always)]
 fn region_of(
     thread: &'static Thread,
-    known: Option<&'static Known>,
+    known: Option<&'static KnownFunction>,
     address: usize,
 ) -> Option<&'static Region> {
     if thread.is_between_teams() {
@@ -98,12 +98,12 @@ fn region_of(
 
 /// A function that was called before.
 #[derive(Debug)]
-struct Known {
+struct KnownFunction {
     address: usize,
     region: SharedRef<Region>,
 }
 
-impl by_address::Known for Known {
+impl by_address::AddressRecord for KnownFunction {
     fn address(&self) -> usize {
         self.address
     }
@@ -113,11 +113,11 @@ impl by_address::Known for Known {
     }
 }
 
-static TABLE: Table<Known> = Table::none();
+static TABLE: Table<KnownFunction> = Table::none();
 
 /// Data that is needed only when a new function is met.
 struct Book {
-    known: by_address::Book<usize, Known>,
+    known: by_address::Book<usize, KnownFunction>,
     symbols: BTreeMap<PathBuf, Symbols>,
 }
 
@@ -129,7 +129,7 @@ static BOOK: Mutex<Book> = Mutex::new(Book {
 /// Looks up a function that is in no table yet.
 #[cold]
 #[inline(never)]
-fn read(address: usize) -> Option<&'static Known> {
+fn read(address: usize) -> Option<&'static KnownFunction> {
     errno::keep(|| {
         let _new = region::new();
         lock(&BOOK).enter(address)
@@ -152,12 +152,12 @@ impl Book {
         }
     }
 
-    fn enter(&mut self, address: usize) -> Option<&'static Known> {
+    fn enter(&mut self, address: usize) -> Option<&'static KnownFunction> {
         self.forget_unloaded();
         if let Some(known) = self.known.get(&address) {
             return Some(known);
         }
-        let known = leak(Known {
+        let known = leak(KnownFunction {
             address,
             region: SharedRef::none(),
         })?;

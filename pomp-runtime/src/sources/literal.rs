@@ -36,7 +36,7 @@ pub(super) struct Literal<'a>(&'a [u8]);
 /// A literal whose text has been read, or a place for one. Fills a cache line.
 #[derive(Debug)]
 #[repr(align(64))]
-struct Known {
+struct LiteralRecord {
     /// 0 if nothing is known yet. It is written last, and never again.
     address: AtomicUsize,
     length: AtomicUsize,
@@ -53,9 +53,9 @@ type Print = u128;
 /// Places for what is known of literals; a power of two.
 const PLACES: usize = 4096;
 
-static NEAR: [Known; PLACES] = [const { Known::none() }; PLACES];
+static NEAR: [LiteralRecord; PLACES] = [const { LiteralRecord::none() }; PLACES];
 
-impl Known {
+impl LiteralRecord {
     const fn none() -> Self {
         Self {
             address: AtomicUsize::new(0),
@@ -102,7 +102,7 @@ impl Known {
     }
 }
 
-impl by_address::Known for Known {
+impl by_address::AddressRecord for LiteralRecord {
     fn address(&self) -> usize {
         self.address.load(Ordering::Relaxed)
     }
@@ -113,15 +113,15 @@ impl by_address::Known for Known {
     }
 }
 
-static TABLE: Table<Known> = Table::none();
+static TABLE: Table<LiteralRecord> = Table::none();
 
 /// Data that is needed only when a text is read.
 struct Book {
     /// Every literal that was ever known.
-    known: BTreeMap<(usize, Vec<u8>), &'static Known>,
+    known: BTreeMap<(usize, Vec<u8>), &'static LiteralRecord>,
     regions: BTreeMap<String, &'static Region>,
     /// Literals that hold the id of a record that was not seen yet.
-    waiting: BTreeMap<String, Vec<&'static Known>>,
+    waiting: BTreeMap<String, Vec<&'static LiteralRecord>>,
 }
 
 static BOOK: Mutex<Book> = Mutex::new(Book {
@@ -167,27 +167,27 @@ impl<'a> Literal<'a> {
     }
 
     #[inline(always)]
-    fn near(self) -> Option<&'static Known> {
+    fn near(self) -> Option<&'static LiteralRecord> {
         let print = u128::from_ne_bytes(*self.0.last_chunk()?);
-        let near = Known::near(self.address());
+        let near = LiteralRecord::near(self.address());
         near.is_for(self, || print).then_some(near)
     }
 
     #[inline(always)]
-    fn known(self) -> Option<&'static Known> {
+    fn known(self) -> Option<&'static LiteralRecord> {
         self.near().or_else(|| self.elsewhere())
     }
 
     #[cold]
     #[inline(never)]
-    fn elsewhere(self) -> Option<&'static Known> {
+    fn elsewhere(self) -> Option<&'static LiteralRecord> {
         TABLE.find(self.address(), |known| known.is_for(self, || self.print()))
     }
 
     /// Reads the text, which no thread has seen at this address.
     #[cold]
     #[inline(never)]
-    fn read(self) -> Option<&'static Known> {
+    fn read(self) -> Option<&'static LiteralRecord> {
         errno::keep(|| {
             let _new = region::new();
             lock(&BOOK).enter(self)
@@ -219,13 +219,13 @@ impl<'a> Literal<'a> {
 }
 
 impl Book {
-    fn enter(&mut self, literal: Literal) -> Option<&'static Known> {
+    fn enter(&mut self, literal: Literal) -> Option<&'static LiteralRecord> {
         let key = (literal.address(), literal.0.to_vec());
         let known = match self.known.get(&key) {
             Some(known) => known,
             None => {
                 region::look_for_more(unreached::register_all);
-                let known = Known::fill(literal)?;
+                let known = LiteralRecord::fill(literal)?;
                 self.known.insert(key, known);
                 let text = String::from_utf8_lossy(literal.0);
                 if let Err(error) = self.resolve(&text, known) {
@@ -243,7 +243,11 @@ impl Book {
     }
 
     /// Finds the region that a text names.
-    fn resolve(&mut self, text: &str, known: &'static Known) -> Result<(), DescriptorError> {
+    fn resolve(
+        &mut self,
+        text: &str,
+        known: &'static LiteralRecord,
+    ) -> Result<(), DescriptorError> {
         match Content::parse(text)? {
             Content::Id(id) => match self.regions.get(id) {
                 Some(region) => known.region.set(Some(region)),

@@ -36,7 +36,7 @@ pub struct Inside {
 
 /// A cause for a place, from the list of causes of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Known {
+pub struct LimitCause {
     /// The place, and what happened there.
     pub found: String,
     /// What to try.
@@ -102,7 +102,7 @@ fn cause(
     region: usize,
     below: &BTreeSet<usize>,
     common: &Common,
-) -> Option<Known> {
+) -> Option<LimitCause> {
     let numbers = below.iter().copied().chain([region]);
     let here: BTreeSet<usize> = numbers
         .filter_map(|number| common.in_profile(run, number))
@@ -112,7 +112,7 @@ fn cause(
         cause.category.is_some() && regions.any(|region| here.contains(region))
     };
     let cause = report.causes.list.iter().find(is_here)?;
-    Some(Known {
+    Some(LimitCause {
         found: format!("{}: {}", cause.place.words, cause.what),
         remedy: cause.remedy.trim_end_matches('.').to_owned(),
     })

@@ -25,7 +25,7 @@ mod measured;
 mod text;
 
 pub use forecast::{Forecast, Tried};
-pub use limit::{Inside, Known, Limit};
+pub use limit::{Inside, Limit, LimitCause};
 pub use text::write_styled as write_text;
 
 use std::collections::BTreeMap;
@@ -244,7 +244,7 @@ pub struct ScaledRegion {
     /// The construct in the region whose work grew most, if it has most of the growth.
     pub inside: Option<Inside>,
     /// The first cause of the place in the run with the judged number of threads.
-    pub cause: Option<Known>,
+    pub cause: Option<LimitCause>,
     /// Whether each thread seems to do all of the work.
     pub is_repeated: bool,
 }

@@ -29,7 +29,7 @@ pub(super) fn check(trace: &Trace, findings: &mut Findings) -> Result<(), ReadEr
 
 /// A loop instance that is under way.
 #[derive(Debug)]
-struct Known {
+struct LoopInProgress {
     instance: LoopInstance,
     /// Members of the team that have met it.
     met: u32,
@@ -45,7 +45,7 @@ struct Known {
     is_cut: bool,
 }
 
-impl Known {
+impl LoopInProgress {
     fn new(instance: LoopInstance) -> Self {
         Self {
             instance,
@@ -127,7 +127,7 @@ impl Known {
 struct Checker<'a> {
     trace: &'a Trace,
     findings: &'a mut Findings,
-    loops: HashMap<Instance, Known>,
+    loops: HashMap<Instance, LoopInProgress>,
 }
 
 impl Listener for Checker<'_> {
@@ -153,7 +153,10 @@ impl Listener for Checker<'_> {
             }
             _ => return,
         };
-        if self.loops.get(&instance).is_some_and(Known::is_done)
+        if self
+            .loops
+            .get(&instance)
+            .is_some_and(LoopInProgress::is_done)
             && let Some(known) = self.loops.remove(&instance)
         {
             self.end(&known);
@@ -164,7 +167,7 @@ impl Listener for Checker<'_> {
 impl Checker<'_> {
     fn meets(&mut self, found: LoopInstance) {
         let known = self.loops.entry(found.instance);
-        let known = known.or_insert_with(|| Known::new(found));
+        let known = known.or_insert_with(|| LoopInProgress::new(found));
         known.met = known.met.saturating_add(1);
         if known.instance != found {
             let name = name(found.instance);
@@ -187,7 +190,7 @@ impl Checker<'_> {
         }
     }
 
-    fn end(&mut self, known: &Known) {
+    fn end(&mut self, known: &LoopInProgress) {
         self.findings.loops += 1;
         let name = || name(known.instance.instance);
         if known.is_cut {
@@ -220,8 +223,8 @@ mod tests {
     use crate::replay::Level;
     use crate::schedule::How;
 
-    fn known(kind: Kind, chunk: u64, count: u64) -> Known {
-        Known::new(LoopInstance {
+    fn known(kind: Kind, chunk: u64, count: u64) -> LoopInProgress {
+        LoopInProgress::new(LoopInstance {
             instance: (1, 1),
             outermost: Level::default(),
             inner: [None; 3],

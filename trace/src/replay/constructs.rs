@@ -15,7 +15,7 @@ use crate::record::{Op, Record};
 
 /// A region: what its events are, and a number that all regions of its construct have.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct RegionMeaning {
     meaning: Meaning,
     construct: u32,
 }
@@ -41,7 +41,7 @@ pub(super) enum Becomes {
 #[derive(Debug, Default)]
 pub(super) struct Constructs {
     /// By the number of the region; empty if all events are those of constructs themselves.
-    known: Arc<[Known]>,
+    known: Arc<[RegionMeaning]>,
     open: Vec<Part>,
     /// Those that a page states.
     context: Vec<Part>,
@@ -56,7 +56,7 @@ impl Constructs {
                 let name = region.map_or_else(String::new, crate::naming::name);
                 let construct = *numbers.entry(name).or_insert(number);
                 let meaning = trace.meaning(number);
-                known.push(Known { meaning, construct });
+                known.push(RegionMeaning { meaning, construct });
             }
         }
         Self {

@@ -9,7 +9,7 @@ use super::brackets::Brackets;
 use super::conditionals::{Configuration, visible};
 use super::items::{EnclosingFunction, Items};
 use super::lexer::{Token, TokenKind};
-use super::matcher::{Known, Matched, Matcher};
+use super::matcher::{MacroKnowledge, Matched, Matcher};
 use super::raw_directive::RawDirective;
 use super::tree::PartTree;
 use super::{Finder, classes, text_of};
@@ -24,7 +24,7 @@ pub(super) struct View {
     /// Indices and begins of the visible records.
     pub(super) records: Vec<(usize, usize)>,
     pub(super) brackets: Brackets,
-    known: Known,
+    known: MacroKnowledge,
     items: OnceCell<Items>,
     /// Trees of parts of the text.
     trees: RefCell<HashMap<Range<usize>, Rc<PartTree>>>,
@@ -59,7 +59,7 @@ impl View {
             brackets: Brackets::new(&tokens),
             records: visible_records(finder, &hidden, &part, &tokens),
             tokens,
-            known: Known::default(),
+            known: MacroKnowledge::default(),
             items: OnceCell::new(),
             trees: RefCell::default(),
             macro_arguments: OnceCell::new(),

@@ -24,7 +24,7 @@ pub(super) struct Matcher<'a> {
     /// Whether the statement must be a loop.
     pub(super) loop_nest: bool,
     /// Results so far for these tokens.
-    pub(super) known: &'a Known,
+    pub(super) known: &'a MacroKnowledge,
 }
 
 /// A statement that was matched.
@@ -40,7 +40,7 @@ pub(super) struct Matched {
 /// Results for the tokens of one configuration, so that nested statements are examined only
 /// once.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct MacroKnowledge {
     statements: RefCell<HashMap<usize, Option<Matched>>>,
     stops: OnceCell<Vec<Stop>>,
 }
@@ -387,7 +387,7 @@ mod tests {
             },
             stands_alone: &|_| source.contains("barrier"),
             loop_nest: false,
-            known: &Known::default(),
+            known: &MacroKnowledge::default(),
         };
         let Matched { behind, plain } = matcher.statement(0)?;
         Some((&source[..tokens[behind - 1].end()], plain))

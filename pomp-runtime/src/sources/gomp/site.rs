@@ -45,7 +45,7 @@ pub(super) struct Call {
     pub(super) body: Option<&'static TaskFunction>,
 }
 
-impl by_address::Known for Site {
+impl by_address::AddressRecord for Site {
     fn address(&self) -> usize {
         self.address
     }

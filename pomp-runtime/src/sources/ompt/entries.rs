@@ -132,7 +132,7 @@ struct Target {
     function: usize,
 }
 
-impl by_address::Known for Target {
+impl by_address::AddressRecord for Target {
     fn address(&self) -> usize {
         self.address
     }

@@ -57,12 +57,12 @@ struct CodePlace {
     address: usize,
     what: What,
     region: SharedRef<Region>,
-    known: Known,
+    known: PlaceKnowledge,
 }
 
 /// What is known of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+enum PlaceKnowledge {
     /// Its region.
     Region,
     /// The address is in the runtime.
@@ -71,7 +71,7 @@ enum Known {
     Nothing,
 }
 
-impl by_address::Known for CodePlace {
+impl by_address::AddressRecord for CodePlace {
     fn address(&self) -> usize {
         self.address
     }
@@ -112,7 +112,7 @@ pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
 pub(super) fn region_or_unknown(what: What, address: usize) -> Option<&'static Region> {
     let place = find(what, address)?;
     match place.known {
-        Known::Inside => last_act(what),
+        PlaceKnowledge::Inside => last_act(what),
         _ => place.region.get(),
     }
 }
@@ -121,7 +121,7 @@ pub(super) fn region_or_unknown(what: What, address: usize) -> Option<&'static R
 #[inline(always)]
 pub(super) fn is_inside(what: What, address: usize) -> bool {
     let place = (address != 0).then(|| by_address(what, address)).flatten();
-    place.is_some_and(|place| place.known == Known::Inside)
+    place.is_some_and(|place| place.known == PlaceKnowledge::Inside)
 }
 
 /// Whether the compiler stated the place of a call.
@@ -139,7 +139,9 @@ fn find(what: What, address: usize) -> Option<&'static CodePlace> {
     stated::was_reported(noted, what.0);
     by_record(what, noted)
         // A call inside the runtime may serve one of the program, whose address the runtime gives.
-        .or_else(|| by_address(what, noted.back).filter(|place| place.known != Known::Inside))
+        .or_else(|| {
+            by_address(what, noted.back).filter(|place| place.known != PlaceKnowledge::Inside)
+        })
         .or_else(|| by_address(what, address))
 }
 
@@ -157,7 +159,7 @@ fn by_record(what: What, Noted { record, back, .. }: Noted) -> Option<&'static C
         return None;
     }
     let place = find_at(what, record, || stated_at(record, back))?;
-    (place.known != Known::Nothing).then_some(place)
+    (place.known != PlaceKnowledge::Nothing).then_some(place)
 }
 
 #[inline(always)]
@@ -295,9 +297,9 @@ fn read(
         }
         let caller = caller()?;
         let known = match caller {
-            Caller::Runtime => Known::Inside,
-            Caller::Silent => Known::Nothing,
-            _ => Known::Region,
+            Caller::Runtime => PlaceKnowledge::Inside,
+            Caller::Silent => PlaceKnowledge::Nothing,
+            _ => PlaceKnowledge::Region,
         };
         let place = leak(CodePlace {
             address,

@@ -18,13 +18,13 @@ use crate::wrapper::run::{Output, Runner};
 
 /// The answers for one command, each asked for at most once.
 #[derive(Debug)]
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownDirectives<'a> {
     runner: Runner<'a>,
     line: &'a CommandLine,
     answers: RefCell<BTreeMap<(&'static str, Asked), bool>>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownDirectives<'a> {
     pub(crate) fn new(runner: Runner<'a>, line: &'a CommandLine) -> Self {
         Self {
             runner,
