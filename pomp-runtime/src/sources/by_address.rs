@@ -78,13 +78,13 @@ impl<K: AddressRecord> Table<K> {
 /// All entries of a table, by key, for threads that add more. A book is valid until a module is
 /// unloaded: then another module may be loaded at its addresses.
 #[derive(Debug)]
-pub(super) struct Book<Key, K: 'static> {
+pub(super) struct Registry<Key, K: 'static> {
     known: BTreeMap<Key, &'static K>,
     /// How many modules had been unloaded when it was begun.
     unloaded: u64,
 }
 
-impl<Key: Ord, K: AddressRecord> Book<Key, K> {
+impl<Key: Ord, K: AddressRecord> Registry<Key, K> {
     pub(super) const fn new() -> Self {
         Self {
             known: BTreeMap::new(),

@@ -116,13 +116,13 @@ impl by_address::AddressRecord for KnownFunction {
 static TABLE: Table<KnownFunction> = Table::none();
 
 /// Data that is needed only when a new function is met.
-struct Book {
-    known: by_address::Book<usize, KnownFunction>,
+struct FunctionBook {
+    known: by_address::Registry<usize, KnownFunction>,
     symbols: BTreeMap<PathBuf, Symbols>,
 }
 
-static BOOK: Mutex<Book> = Mutex::new(Book {
-    known: by_address::Book::new(),
+static BOOK: Mutex<FunctionBook> = Mutex::new(FunctionBook {
+    known: by_address::Registry::new(),
     symbols: BTreeMap::new(),
 });
 
@@ -145,7 +145,7 @@ pub(super) fn modules_have_changed() {
     }
 }
 
-impl Book {
+impl FunctionBook {
     fn forget_unloaded(&mut self) {
         if self.known.forget_unloaded(&TABLE) {
             self.symbols.clear();
@@ -204,8 +204,8 @@ mod tests {
     #[test]
     fn functions_are_known_by_module_and_address() {
         let address = functions_are_known_by_module_and_address as *const () as usize;
-        let mut book = Book {
-            known: by_address::Book::new(),
+        let mut book = FunctionBook {
+            known: by_address::Registry::new(),
             symbols: BTreeMap::new(),
         };
         let descriptor = book.describe(address);

@@ -116,7 +116,7 @@ impl by_address::AddressRecord for LiteralRecord {
 static TABLE: Table<LiteralRecord> = Table::none();
 
 /// Data that is needed only when a text is read.
-struct Book {
+struct LiteralBook {
     /// Every literal that was ever known.
     known: BTreeMap<(usize, Vec<u8>), &'static LiteralRecord>,
     regions: BTreeMap<String, &'static Region>,
@@ -124,7 +124,7 @@ struct Book {
     waiting: BTreeMap<String, Vec<&'static LiteralRecord>>,
 }
 
-static BOOK: Mutex<Book> = Mutex::new(Book {
+static BOOK: Mutex<LiteralBook> = Mutex::new(LiteralBook {
     known: BTreeMap::new(),
     regions: BTreeMap::new(),
     waiting: BTreeMap::new(),
@@ -218,7 +218,7 @@ impl<'a> Literal<'a> {
     }
 }
 
-impl Book {
+impl LiteralBook {
     fn enter(&mut self, literal: Literal) -> Option<&'static LiteralRecord> {
         let key = (literal.address(), literal.0.to_vec());
         let known = match self.known.get(&key) {

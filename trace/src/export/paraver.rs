@@ -64,11 +64,11 @@ pub fn paraver(trace: &Trace, out: &mut dyn Write) -> Result<(), ExportError> {
 #[derive(Clone, Copy, Debug)]
 struct Line {
     at: u64,
-    what: What,
+    what: LineKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum LineKind {
     State { until: u64, state: u32 },
     Event { kind: u32, value: u64 },
 }
@@ -77,10 +77,10 @@ impl Line {
     fn write(&self, thread: usize, out: &mut dyn Write) -> io::Result<()> {
         let at = self.at;
         match self.what {
-            What::State { until, state } => {
+            LineKind::State { until, state } => {
                 writeln!(out, "1:{thread}:1:1:{thread}:{at}:{until}:{state}")
             }
-            What::Event { kind, value } => {
+            LineKind::Event { kind, value } => {
                 writeln!(out, "2:{thread}:1:1:{thread}:{at}:{kind}:{value}")
             }
         }
@@ -128,7 +128,7 @@ impl<'a> Lane<'a> {
             let (until, state) = (at, self.state);
             self.ready.push_back(Line {
                 at: self.since,
-                what: What::State { until, state },
+                what: LineKind::State { until, state },
             });
             self.since = at;
         }
@@ -138,7 +138,7 @@ impl<'a> Lane<'a> {
     fn event_line(&mut self, kind: u32, value: u64) {
         self.ready.push_back(Line {
             at: self.since,
-            what: What::Event { kind, value },
+            what: LineKind::Event { kind, value },
         });
     }
 }

@@ -71,7 +71,7 @@ pub(super) struct Arguments {
     /// What to leave as it is, such as omp:atomic,critical; omp for everything, pomp for
     /// what is marked by directives of POMP
     #[arg(long, value_name = "PARADIGM[:DIRECTIVE,...][+...]", value_parser = disabled)]
-    disable: Option<What>,
+    disable: Option<DisabledConstructs>,
     /// Accepted: regions have no declarations here
     #[arg(long)]
     omp_nodecl: bool,
@@ -99,7 +99,7 @@ pub(super) struct Arguments {
 
 /// The constructs that are not instrumented.
 #[derive(Clone, Debug, Default)]
-struct What {
+struct DisabledConstructs {
     /// The directives of POMP.
     pomp: bool,
     /// Groups of OpenMP constructs.
@@ -108,8 +108,8 @@ struct What {
 
 /// Reads `omp`, `omp:atomic,...` and `pomp`. The suffix `:inner` is ignored, since a construct
 /// is always left as it is with everything in it.
-fn disabled(text: &str) -> Result<What, String> {
-    let mut what = What::default();
+fn disabled(text: &str) -> Result<DisabledConstructs, String> {
+    let mut what = DisabledConstructs::default();
     let mut groups = Vec::new();
     for paradigm in text.split('+') {
         match paradigm.split_once(':').unwrap_or((paradigm, "")) {

@@ -58,7 +58,7 @@ impl Found {
 
 /// The properties of calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Of<'a> {
+pub(super) struct CallKind<'a> {
     pub(super) kind: RegionKind,
     /// For a critical section its name. For `ordered`, whether it waits (`sink`) or is done
     /// (`source`).
@@ -67,7 +67,7 @@ pub(super) struct Of<'a> {
     pub(super) is_head: bool,
 }
 
-impl Of<'_> {
+impl CallKind<'_> {
     /// Whether it is a critical section with a name. All of them have one entry, and that of a call
     /// which was not executed is not known.
     pub(super) fn is_named_critical(self) -> bool {
@@ -181,7 +181,7 @@ pub(super) fn last_of_body(
     body: &Descriptor,
     kind: RegionKind,
 ) -> Found {
-    let of = Of {
+    let of = CallKind {
         kind,
         name: None,
         is_head: false,
@@ -201,7 +201,7 @@ pub(super) fn of_calls(
     all: &[Descriptor],
     may_be_more: bool,
     scope: Scope<'_>,
-    of: Of<'_>,
+    of: CallKind<'_>,
     calls: &[Call],
     (in_code, left_out): (Option<InCode<'_>>, &BTreeSet<usize>),
 ) -> Vec<Found> {
@@ -267,13 +267,17 @@ pub(super) fn of_calls(
 
 /// The places for calls of a kind in a scope, by their name if that is known. A runtime may not give the
 /// name of a critical section; then it only tells which calls belong to the same one.
-fn places_for(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> Vec<CallSite> {
+fn places_for(all: &[Descriptor], scope: Scope<'_>, of: CallKind<'_>) -> Vec<CallSite> {
     let is_known = !of.name.is_some_and(|name| name.starts_with(UNNAMED));
     places(all, scope, of, is_known.then_some(of.name))
 }
 
 /// The constructs that have calls of a kind in a scope: one for each place.
-pub(super) fn constructs_called(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> Vec<usize> {
+pub(super) fn constructs_called(
+    all: &[Descriptor],
+    scope: Scope<'_>,
+    of: CallKind<'_>,
+) -> Vec<usize> {
     let places = places_for(all, scope, of);
     let certain = |place: &&CallSite| !matches!(place.belongs, Belongs::Begins | Belongs::Within);
     let places = places.iter().filter(certain);
@@ -282,7 +286,7 @@ pub(super) fn constructs_called(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>
 
 /// The number of calls of a kind that a compiler makes at least for a scope, if it makes no call of
 /// several.
-pub(super) fn least_calls(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
+pub(super) fn least_calls(all: &[Descriptor], scope: Scope<'_>, of: CallKind<'_>) -> usize {
     let may_lack = scope.may_lack(all, &places(all, scope, of, None));
     constructs_called(all, scope, of)
         .len()
@@ -290,7 +294,7 @@ pub(super) fn least_calls(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> u
 }
 
 /// The number of places for critical sections with a name.
-fn named_places(all: &[Descriptor], scope: Scope<'_>, of: Of<'_>) -> usize {
+fn named_places(all: &[Descriptor], scope: Scope<'_>, of: CallKind<'_>) -> usize {
     let places = places(all, scope, of, None).into_iter();
     places
         .filter(|place| all[place.construct].name.is_some())
@@ -407,7 +411,7 @@ impl CallSite {
 fn places(
     all: &[Descriptor],
     scope: Scope<'_>,
-    of: Of<'_>,
+    of: CallKind<'_>,
     name: Option<Option<&str>>,
 ) -> Vec<CallSite> {
     let held = (0..all.len()).filter(|number| scope.holds(all, *number));
@@ -429,7 +433,7 @@ fn place(
     all: &[Descriptor],
     number: usize,
     scope: Scope<'_>,
-    of: Of<'_>,
+    of: CallKind<'_>,
     name: Option<Option<&str>>,
 ) -> Option<CallSite> {
     let kind = of.kind;
@@ -488,7 +492,7 @@ pub(super) fn may_be_of(kind: RegionKind, construct: &Descriptor) -> bool {
 
 /// Whether a construct that is measured as another kind may make such calls in its parts: the other
 /// constructs of a combined directive, the assignments in a `workshare`, and reductions.
-fn holds_calls(construct: &Descriptor, kind: RegionKind, of: Of<'_>) -> bool {
+fn holds_calls(construct: &Descriptor, kind: RegionKind, of: CallKind<'_>) -> bool {
     use RegionKind as K;
     let is_device = matches!(kind, K::Target | K::Teams);
     let is_workshare = matches!(kind, K::Workshare | K::ParallelWorkshare);

@@ -7,7 +7,7 @@ use profile::model::{Code, Profile};
 use profile::region_kind::RegionKind;
 use trace::layout::Meaning;
 
-use super::align::{self, Call, Found, InCode, Of, Scope, UNNAMED};
+use super::align::{self, Call, CallKind, Found, InCode, Scope, UNNAMED};
 use super::bodies;
 use super::directives;
 use super::folding;
@@ -168,7 +168,7 @@ fn grouped<'w>(
 /// All calls that the machine code of a group has, executed or not. None if the code does not tell.
 fn in_code(
     (function, inlined): (&Function, &Vec<(String, u32)>),
-    of: Of<'_>,
+    of: CallKind<'_>,
     executed: &[GroupedCall<'_>],
     known: (&HashMap<String, Module>, &Bodies),
     sources: &mut Sources,
@@ -234,7 +234,7 @@ pub(super) fn find_calls(
         let file = body.map_or(&first.frame.file, |(file, _)| file);
         let constructs = sources.of(file);
         let scope = Scope::of(body, &constructs.all, &first.frame.user);
-        let of = Of {
+        let of = CallKind {
             kind,
             name: name.as_deref(),
             is_head,
@@ -299,7 +299,7 @@ fn of_group(
     constructs: &Constructs,
     may_be_more: bool,
     scope: Scope<'_>,
-    of: Of<'_>,
+    of: CallKind<'_>,
     calls: &[GroupedCall<'_>],
     in_code: Option<(&[Call], &BTreeSet<u32>)>,
     left_out: &BTreeSet<usize>,

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use profile::model::Code;
 use profile::region_kind::RegionKind;
 
-use super::align::{self, Of, Scope};
+use super::align::{self, CallKind, Scope};
 use super::machine::gnu_entry;
 use super::module::{Frame, Module};
 use super::sources::Sources;
@@ -60,7 +60,7 @@ impl Inlined {
         &mut self,
         module: &Module,
         (own, address): (&Instance, u64),
-        of: Of<'_>,
+        of: CallKind<'_>,
         sources: &mut Sources,
     ) -> bool {
         let (path, _, instance) = &own.0;
@@ -94,7 +94,7 @@ impl Inlined {
     pub(super) fn may_be_of_those_around(
         module: &Module,
         (own, address): (&Instance, u64),
-        of: Of<'_>,
+        of: CallKind<'_>,
         bodies: &Bodies,
         sources: &mut Sources,
     ) -> bool {
@@ -180,7 +180,7 @@ fn inner(
     frames: &[Frame],
     own: &Instance,
     function: impl Fn(&Frame) -> Function,
-    of: Of<'_>,
+    of: CallKind<'_>,
     sources: &mut Sources,
 ) -> Vec<(Instance, usize)> {
     let is_own = |at: &usize| function(&frames[*at]) == own.0 && inlined_at(frames, *at) == own.1;
@@ -206,7 +206,7 @@ fn at(path: &str, offset: u64) -> Code {
 }
 
 /// Whether calls are those of an entry.
-fn is_entry(of: Of<'_>, entry: &str) -> bool {
+fn is_entry(of: CallKind<'_>, entry: &str) -> bool {
     match (of.kind, of.name) {
         (RegionKind::Loop, _) if of.is_head => entry == "omp_get_thread_num",
         (RegionKind::Lock, Some(name)) => entry.trim_end_matches('_') == name,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::align::{self, Call, Found, Of, Scope};
+use super::align::{self, Call, CallKind, Found, Scope};
 use super::sources::Constructs;
 
 /// Which of these constructs were left out, as far as the calls tell.
@@ -20,7 +20,7 @@ impl Optional {
         &mut self,
         (file, constructs): (&str, &Constructs),
         scope: Scope<'_>,
-        of: Of<'_>,
+        of: CallKind<'_>,
         in_code: Option<&[Call]>,
     ) -> (BTreeSet<usize>, bool) {
         let mut left_out = BTreeSet::new();
@@ -62,7 +62,7 @@ impl Optional {
 fn are_left_out(
     called: &[usize],
     open: &[usize],
-    of: Of<'_>,
+    of: CallKind<'_>,
     in_code: Option<&[Call]>,
 ) -> Option<bool> {
     if open.is_empty() {

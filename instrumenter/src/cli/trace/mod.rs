@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 
 /// A trace, and what a command wants to know besides.
 #[derive(Debug, Args)]
-struct Of<A: Args> {
+struct TraceCommand<A: Args> {
     /// The trace, APP.N.romp.trace
     #[arg(value_name = "TRACE")]
     file: PathBuf,
@@ -39,23 +39,23 @@ struct Of<A: Args> {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// What the trace holds: its size, threads, regions, what is missing
-    Info(Of<Nothing>),
+    Info(TraceCommand<Nothing>),
     /// Every event, in the order of time
-    Dump(Of<dump::Arguments>),
+    Dump(TraceCommand<dump::Arguments>),
     /// Write the trace in the format of another tool
-    Export(Of<export::Arguments>),
+    Export(TraceCommand<export::Arguments>),
     /// Hold the trace against what must be true of it; status 1 if it is not, or incomplete
-    Check(Of<Nothing>),
+    Check(TraceCommand<Nothing>),
     /// Counts and times of each region and thread, as the profile has them
-    Stats(Of<stats::Arguments>),
+    Stats(TraceCommand<stats::Arguments>),
     /// What the iterations of each loop cost, with the heavy ones named (rompcc --chunks)
-    Loops(Of<loops::Arguments>),
+    Loops(TraceCommand<loops::Arguments>),
     /// When the iterations of each chunk, and each task, really ran
-    Periods(Of<periods::Arguments>),
+    Periods(TraceCommand<periods::Arguments>),
     /// Which tasks made which: how many there were, and how long they ran
-    Tasks(Of<tasks::Arguments>),
+    Tasks(TraceCommand<tasks::Arguments>),
     /// Who came last to each barrier, and who held what others waited for
-    Waits(Of<Nothing>),
+    Waits(TraceCommand<Nothing>),
 }
 
 /// A command that wants to know no more.
@@ -88,7 +88,7 @@ fn open(file: &std::path::Path) -> Result<Trace, Failure> {
 }
 
 /// Opens a trace, with a warning if it is not complete.
-fn opened<A: Args>(of: &Of<A>) -> Result<Trace, Failure> {
+fn opened<A: Args>(of: &TraceCommand<A>) -> Result<Trace, Failure> {
     let trace = open(&of.file)?;
     if !trace.is_complete() {
         let state = trace.state();

@@ -18,7 +18,7 @@ use crate::measure::thread::Thread;
 use crate::measure::thread_word::thread_word;
 use profile::event::Event;
 
-type Ask = unsafe extern "C-unwind" fn() -> usize;
+type GetNumber = unsafe extern "C-unwind" fn() -> usize;
 
 /// How far apart the two calls are at most, in bytes.
 const NEAR: usize = 48;
@@ -49,7 +49,7 @@ pub unsafe extern "C-unwind" fn head_begins<E: Entry>(
     asked_at().set(caller);
     // SAFETY: the runtime's function of this name takes nothing.
     unsafe {
-        let function: Ask = std::mem::transmute(site::function::<E>(caller));
+        let function: GetNumber = std::mem::transmute(site::function::<E>(caller));
         function()
     }
 }
@@ -74,7 +74,7 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
     }
     // SAFETY: the runtime's function of this name takes nothing.
     let result = unsafe {
-        let function: Ask = std::mem::transmute(site::function::<E>(caller));
+        let function: GetNumber = std::mem::transmute(site::function::<E>(caller));
         function()
     };
     if caller.wrapping_sub(asked_at().replace(0)) <= NEAR {

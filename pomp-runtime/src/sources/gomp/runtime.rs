@@ -22,7 +22,7 @@ use crate::measure::modules;
 use crate::measure::mutex::lock;
 use crate::measure::shared::{SharedRef, leak};
 
-type Ask = extern "C" fn() -> c_int;
+type GetNumber = extern "C" fn() -> c_int;
 type AskTwo = unsafe extern "C" fn(*mut c_int, *mut c_int);
 
 /// One runtime.
@@ -34,10 +34,10 @@ pub(super) struct Runtime {
     functions: Vec<usize>,
     /// The same for those that give the next chunk of a loop.
     requests: Vec<usize>,
-    thread_num: Ask,
-    num_threads: Ask,
-    level: Ask,
-    num_procs: Ask,
+    thread_num: GetNumber,
+    num_threads: GetNumber,
+    level: GetNumber,
+    num_procs: GetNumber,
     team_size: extern "C" fn(c_int) -> c_int,
     /// `omp_get_schedule`.
     schedule: Option<AskTwo>,
@@ -95,14 +95,14 @@ fn of_number(functions: &[usize], number: usize) -> Option<usize> {
 static FIRST: SharedRef<Runtime> = SharedRef::none();
 
 #[derive(Default)]
-struct Book {
+struct RuntimeBook {
     runtimes: Vec<&'static Runtime>,
     /// By the address at which the calling module is loaded.
     callers: BTreeMap<usize, &'static Runtime>,
     unloaded: u64,
 }
 
-static BOOK: Mutex<Option<Book>> = Mutex::new(None);
+static BOOK: Mutex<Option<RuntimeBook>> = Mutex::new(None);
 
 /// The runtime that a module calls; `base` is the address at which the module is loaded.
 pub(super) fn of_module(path: &Path, base: usize) -> Option<&'static Runtime> {
@@ -153,10 +153,11 @@ impl Runtime {
         let handle = called::loaded(&path)?;
         // SAFETY: the handle is the loader's, the name a C string.
         let address = |name: &CStr| unsafe { libc::dlsym(handle, name.as_ptr()) };
-        let ask = |name: &CStr| -> Option<Ask> {
+        let ask = |name: &CStr| -> Option<GetNumber> {
             let found = address(name);
             // SAFETY: runtimes define routines of these names with this type.
-            (!found.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Ask>(found) })
+            (!found.is_null())
+                .then(|| unsafe { std::mem::transmute::<*mut c_void, GetNumber>(found) })
         };
         Some(Self {
             functions: NAMES.iter().map(|name| address(name).addr()).collect(),
@@ -204,12 +205,14 @@ pub mod asked {
     /// The number of this thread in its team; 0 where no runtime is found.
     pub(in super::super) fn thread_num() -> usize {
         static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-        type Ask = extern "C" fn() -> c_int;
+        type GetNumber = extern "C" fn() -> c_int;
         let ask = FIRST.get().map(|runtime| runtime.thread_num).or_else(|| {
             // SAFETY: null is the `None` of a function pointer, and runtimes define the
             // routine of this name so.
             unsafe {
-                std::mem::transmute::<*const c_void, Option<Ask>>(dynamic::next(&NEXT, ROUTINE))
+                std::mem::transmute::<*const c_void, Option<GetNumber>>(dynamic::next(
+                    &NEXT, ROUTINE,
+                ))
             }
         });
         ask.map_or(0, |ask| usize::try_from(ask()).unwrap_or(0))

@@ -6,7 +6,7 @@ use super::super::boundary::event_of;
 use super::super::pomp::on_event;
 use super::chunks::{self, CallWords, StackWords};
 use super::site::{self, Call};
-use super::table::{Entry, Of, row::Row};
+use super::table::{Entry, EventRegion, row::Row};
 use super::unmarked::{leave, leave_passed_over, top_of};
 use crate::measure::passed::is_done_at_once;
 use crate::measure::passed_members;
@@ -166,7 +166,7 @@ pub unsafe extern "C-unwind" fn single<E: Entry>(
 #[inline(always)]
 fn place<E: Row>(body: usize, caller: usize) -> usize {
     match E::OF {
-        Of::Body(_) => body,
+        EventRegion::Body(_) => body,
         _ => site::of_caller(caller),
     }
 }
@@ -194,9 +194,9 @@ pub(super) fn before<E: Row>(call: Call) {
 
 /// Whether nothing else is to be done for these events.
 #[inline(always)]
-fn are_done_at_once(of: Of, events: &'static [Event], call: Call) -> bool {
+fn are_done_at_once(of: EventRegion, events: &'static [Event], call: Call) -> bool {
     match (of, events) {
-        (Of::Open(RegionKind::Loop), [Event::LoopExit]) => {
+        (EventRegion::Open(RegionKind::Loop), [Event::LoopExit]) => {
             passed_members::passes_over_end_of_loop()
         }
         (_, [event]) => is_done_at_once(*event, || call.region),
@@ -223,7 +223,7 @@ pub(super) fn tell<E: Row>(
     }
     event_of(
         move |thread| match E::OF {
-            Of::Open(kind) => open(thread, kind),
+            EventRegion::Open(kind) => open(thread, kind),
             _ => call.region,
         },
         action,
@@ -250,9 +250,9 @@ fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
 }
 
 /// Whether an entry ends a construct that is still open, whose end no call marks.
-const fn ends_unmarked(of: Of) -> bool {
+const fn ends_unmarked(of: EventRegion) -> bool {
     match of {
-        Of::Call(name) => matches!(
+        EventRegion::Call(name) => matches!(
             name.as_bytes(),
             b"barrier" | b"for" | b"sections" | b"single"
         ),

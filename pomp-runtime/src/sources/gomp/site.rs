@@ -10,11 +10,11 @@ use profile::descriptor::Descriptor;
 use profile::model::Code;
 use profile::region_kind::RegionKind;
 
-use super::super::by_address::{self, Book, Table};
+use super::super::by_address::{self, Registry, Table};
 use super::super::task_functions::TaskFunction;
 use super::super::{called, own};
 use super::runtime::{self, Runtime};
-use super::table::Of;
+use super::table::EventRegion;
 use super::table::row::Row;
 use crate::measure::mutex::lock;
 use crate::measure::records::Region;
@@ -58,7 +58,7 @@ impl by_address::AddressRecord for Site {
 static TABLE: Table<Site> = Table::none();
 
 /// The known calls, by address and entry.
-static BOOK: Mutex<Book<(usize, usize), Site>> = Mutex::new(Book::new());
+static BOOK: Mutex<Registry<(usize, usize), Site>> = Mutex::new(Registry::new());
 
 /// Returns the place by which a call is known. The last call in the body of a construct may return
 /// to where we called the body. Such a call is known by the body.
@@ -89,7 +89,7 @@ pub(super) fn function<E: Row>(address: usize) -> usize {
     match TABLE.find(address, |site| site.entry == E::NUMBER | UNPLACED) {
         Some(site) => site.function,
         None => {
-            let of = Of::Open(RegionKind::Loop);
+            let of = EventRegion::Open(RegionKind::Loop);
             read(E::NUMBER | UNPLACED, E::NAME, of, address, 0).function
         }
     }
@@ -107,7 +107,7 @@ pub(super) fn request(number: usize, name: &'static CStr, address: usize) -> usi
             read(
                 number | REQUEST,
                 name,
-                Of::Open(RegionKind::Loop),
+                EventRegion::Open(RegionKind::Loop),
                 address,
                 0,
             )
@@ -152,7 +152,7 @@ fn is_memory_there() -> bool {
 
 #[cold]
 #[inline(never)]
-fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) -> Call {
+fn read(entry: usize, name: &'static CStr, of: EventRegion, address: usize, word: usize) -> Call {
     errno::keep(|| {
         // Without memory, nothing is measured, but the call reaches its function.
         if !is_memory_there()
@@ -185,7 +185,7 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
         let _new = region::new();
         // The return address may be that of the next line, or of another function.
         let offset = match of {
-            Of::Body(_) => address,
+            EventRegion::Body(_) => address,
             _ if address == own::body() => address,
             _ => address.wrapping_sub(1),
         };
@@ -195,7 +195,7 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
                 region_type: region_type.to_owned(),
                 name: own_name(of, name, word),
                 // Nothing else tells it from other loops.
-                schedule: matches!(of, Of::Head).then(|| "static".to_owned()),
+                schedule: matches!(of, EventRegion::Head).then(|| "static".to_owned()),
                 num_sections: has_sections(of).then_some(word as u32),
                 unsplit: copies.then(|| COPIES.to_owned()),
                 other: copies.then(has_copyprivate).into_iter().collect(),
@@ -208,7 +208,10 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
             })
         });
         if let Some(region) = call.region
-            && matches!(of, Of::Call("barrier" | "single") | Of::Head)
+            && matches!(
+                of,
+                EventRegion::Call("barrier" | "single") | EventRegion::Head
+            )
         {
             region.set_asked_about();
         }
@@ -222,12 +225,12 @@ fn read(entry: usize, name: &'static CStr, of: Of, address: usize, word: usize) 
     })
 }
 
-fn region_type(of: Of) -> Option<&'static str> {
+fn region_type(of: EventRegion) -> Option<&'static str> {
     match of {
-        Of::Call(region_type) | Of::Body(region_type) => Some(region_type),
-        Of::Named => Some("critical"),
-        Of::Head => Some("for"),
-        Of::Open(_) => None,
+        EventRegion::Call(region_type) | EventRegion::Body(region_type) => Some(region_type),
+        EventRegion::Named => Some("critical"),
+        EventRegion::Head => Some("for"),
+        EventRegion::Open(_) => None,
     }
 }
 
@@ -240,33 +243,36 @@ fn has_copyprivate() -> (String, String) {
 }
 
 /// Whether a call has the number of sections.
-fn has_sections(of: Of) -> bool {
-    matches!(of, Of::Call("sections") | Of::Body("parallelsections"))
+fn has_sections(of: EventRegion) -> bool {
+    matches!(
+        of,
+        EventRegion::Call("sections") | EventRegion::Body("parallelsections")
+    )
 }
 
-fn is_lock(of: Of) -> bool {
-    matches!(of, Of::Call("lock"))
+fn is_lock(of: EventRegion) -> bool {
+    matches!(of, EventRegion::Call("lock"))
 }
 
-fn is_task(of: Of) -> bool {
-    matches!(of, Of::Body("task" | "taskloop"))
+fn is_task(of: EventRegion) -> bool {
+    matches!(of, EventRegion::Body("task" | "taskloop"))
 }
 
 /// The routine of a lock, a stand-in for the name of a critical section, or the kind of an
 /// `ordered` directive.
-fn own_name(of: Of, name: &CStr, word: usize) -> Option<String> {
+fn own_name(of: EventRegion, name: &CStr, word: usize) -> Option<String> {
     match of {
-        Of::Call("lock") => {
+        EventRegion::Call("lock") => {
             let name = name.to_string_lossy();
             Some(name.trim_end_matches('_').to_owned())
         }
         // Nothing else distinguishes the standalone directives.
-        Of::Call("ordered") => match name.to_bytes() {
+        EventRegion::Call("ordered") => match name.to_bytes() {
             name if name.ends_with(b"_wait") => Some("sink".to_owned()),
             name if name.ends_with(b"_post") => Some("source".to_owned()),
             _ => None,
         },
-        Of::Named => {
+        EventRegion::Named => {
             let (module, base) = modules::of(word).unwrap_or_default();
             Some(format!(
                 "{}+{:#x}",

@@ -15,7 +15,7 @@ use profile::event::Event;
 
 /// The region to which the events of an entry belong.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Of {
+pub(super) enum EventRegion {
     /// A region of this type, which is known by the place of the call.
     Call(&'static str),
     /// A region of this type, which is known by the body: the function that is passed.
@@ -35,7 +35,7 @@ pub trait Entry: row::Row {}
 impl<R: row::Row> Entry for R {}
 
 pub(super) mod row {
-    use super::{CStr, Event, Of, Region, Thread};
+    use super::{CStr, Event, EventRegion, Region, Thread};
 
     /// The contents of a row, for this folder alone.
     pub trait Row {
@@ -45,7 +45,7 @@ pub(super) mod row {
         const NAME: &'static CStr;
         /// The region to which its events belong.
         #[allow(private_interfaces)]
-        const OF: Of;
+        const OF: EventRegion;
         /// The events before the call.
         const BEFORE: &'static [Event];
         /// The events after the call.
@@ -210,7 +210,7 @@ macro_rules! rows {
         /// The rows, as types: each has the name of its entry.
         pub mod entries {
             use super::*;
-            use Of::{Body, Call, Head, Named, Open};
+            use EventRegion::{Body, Call, Head, Named, Open};
 
             $(
                 /// The row of the entry of this name.
@@ -222,7 +222,7 @@ macro_rules! rows {
                 impl row::Row for $name {
                     const NUMBER: usize = Number::$name as usize;
                     const NAME: &'static CStr = NAMES[Self::NUMBER];
-                    const OF: Of = $of;
+                    const OF: EventRegion = $of;
                     const BEFORE: &'static [Event] = &[$(Event::$before),*];
                     const AFTER: &'static [Event] = &[$(Event::$after),*];
 

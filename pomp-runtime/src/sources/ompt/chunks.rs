@@ -243,12 +243,12 @@ pub(super) fn find_questions(lookup: Lookup) {
 }
 
 fn runtime_schedule() -> (c_int, c_int) {
-    type Ask = unsafe extern "C" fn(*mut c_int, *mut c_int);
+    type GetSchedule = unsafe extern "C" fn(*mut c_int, *mut c_int);
     let (mut kind, mut size) = (0, 0);
     // SAFETY: 0 is the `None` of a function pointer, and OpenMP says what a function of this name
     // takes. Both are valid places to write to.
     unsafe {
-        let ask: Option<Ask> = std::mem::transmute(GET_SCHEDULE.load(Ordering::Relaxed));
+        let ask: Option<GetSchedule> = std::mem::transmute(GET_SCHEDULE.load(Ordering::Relaxed));
         if let Some(ask) = ask {
             ask(&raw mut kind, &raw mut size);
         }
@@ -258,11 +258,11 @@ fn runtime_schedule() -> (c_int, c_int) {
 
 /// The number of threads in the innermost team.
 fn team_size() -> u32 {
-    type Ask = unsafe extern "C" fn(c_int, *mut Data, *mut c_int) -> c_int;
+    type GetParallel = unsafe extern "C" fn(c_int, *mut Data, *mut c_int) -> c_int;
     let (mut data, mut size) = (std::ptr::null_mut(), 1);
     // SAFETY: as above.
     unsafe {
-        let ask: Option<Ask> = std::mem::transmute(GET_PARALLEL.load(Ordering::Relaxed));
+        let ask: Option<GetParallel> = std::mem::transmute(GET_PARALLEL.load(Ordering::Relaxed));
         if let Some(ask) = ask {
             ask(0, &raw mut data, &raw mut size);
         }

@@ -13,7 +13,7 @@ use std::ffi::CStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::by_address::{self, Book, Table};
+use super::super::by_address::{self, Registry, Table};
 use super::super::{called, uninstrumented};
 use crate::measure::mutex::lock;
 use crate::measure::shared::{leak, leak_slice};
@@ -144,7 +144,7 @@ impl by_address::AddressRecord for Target {
 
 static TABLE: Table<Target> = Table::none();
 
-static BOOK: Mutex<Book<(usize, usize), Target>> = Mutex::new(Book::new());
+static BOOK: Mutex<Registry<(usize, usize), Target>> = Mutex::new(Registry::new());
 
 /// The functions that modules call, by the address at which the module is loaded.
 static MODULES: Mutex<Modules> = Mutex::new(Modules {

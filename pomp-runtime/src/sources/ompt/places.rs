@@ -17,7 +17,7 @@ use profile::model::Code;
 use profile::region_kind::RegionKind;
 
 use super::super::boundary::event_of;
-use super::super::by_address::{self, Book, Table};
+use super::super::by_address::{self, Registry, Table};
 use super::stated::{self, Noted, StatedPlace};
 use crate::measure::mutex::lock;
 use crate::measure::records::Region;
@@ -50,12 +50,12 @@ const UNKNOWN: &str = "(unknown place)";
 
 /// What is measured at a place: the kind of the region, and for a critical section the number by
 /// which the runtime knows it.
-pub(super) type What = (RegionKind, u64);
+pub(super) type PlaceKind = (RegionKind, u64);
 
 #[derive(Debug)]
 struct CodePlace {
     address: usize,
-    what: What,
+    what: PlaceKind,
     region: SharedRef<Region>,
     known: PlaceKnowledge,
 }
@@ -83,7 +83,7 @@ impl by_address::AddressRecord for CodePlace {
 
 static TABLE: Table<CodePlace> = Table::none();
 
-static BOOK: Mutex<Book<(usize, What), CodePlace>> = Mutex::new(Book::new());
+static BOOK: Mutex<Registry<(usize, PlaceKind), CodePlace>> = Mutex::new(Registry::new());
 
 /// The code that called the runtime.
 enum Caller {
@@ -100,7 +100,7 @@ enum Caller {
 /// The region of a construct that begins. The runtime gives an address to which its call returns;
 /// none if no address is known.
 #[inline(always)]
-pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
+pub(super) fn region(what: PlaceKind, address: usize) -> Option<&'static Region> {
     match address {
         0 if !stated::noted().reports(what.0) => None,
         _ => region_or_unknown(what, address),
@@ -109,7 +109,7 @@ pub(super) fn region(what: What, address: usize) -> Option<&'static Region> {
 
 /// As [`region`]; if no address is known, the region of an unknown place.
 #[inline(always)]
-pub(super) fn region_or_unknown(what: What, address: usize) -> Option<&'static Region> {
+pub(super) fn region_or_unknown(what: PlaceKind, address: usize) -> Option<&'static Region> {
     let place = find(what, address)?;
     match place.known {
         PlaceKnowledge::Inside => last_act(what),
@@ -119,20 +119,20 @@ pub(super) fn region_or_unknown(what: What, address: usize) -> Option<&'static R
 
 /// Whether a call returns into the runtime.
 #[inline(always)]
-pub(super) fn is_inside(what: What, address: usize) -> bool {
+pub(super) fn is_inside(what: PlaceKind, address: usize) -> bool {
     let place = (address != 0).then(|| by_address(what, address)).flatten();
     place.is_some_and(|place| place.known == PlaceKnowledge::Inside)
 }
 
 /// Whether the compiler stated the place of a call.
-pub(super) fn is_stated(what: What, address: usize) -> bool {
+pub(super) fn is_stated(what: PlaceKind, address: usize) -> bool {
     of_noted(what, address).is_some_and(|noted| by_record(what, noted).is_some())
 }
 
 /// The place of a call. It comes from the record in which the compiler stated the place, else from
 /// the return address that the entry noted, else from the address that the runtime gives.
 #[inline(always)]
-fn find(what: What, address: usize) -> Option<&'static CodePlace> {
+fn find(what: PlaceKind, address: usize) -> Option<&'static CodePlace> {
     let Some(noted) = of_noted(what, address) else {
         return by_address(what, address);
     };
@@ -147,14 +147,14 @@ fn find(what: What, address: usize) -> Option<&'static CodePlace> {
 
 /// The call that this thread noted, if an event belongs to it.
 #[inline(always)]
-fn of_noted(what: What, address: usize) -> Option<Noted> {
+fn of_noted(what: PlaceKind, address: usize) -> Option<Noted> {
     let noted = stated::noted();
     let is_its = noted.back != 0 && (noted.back == address || noted.reports(what.0));
     is_its.then_some(noted)
 }
 
 #[inline(always)]
-fn by_record(what: What, Noted { record, back, .. }: Noted) -> Option<&'static CodePlace> {
+fn by_record(what: PlaceKind, Noted { record, back, .. }: Noted) -> Option<&'static CodePlace> {
     if record == 0 {
         return None;
     }
@@ -163,7 +163,7 @@ fn by_record(what: What, Noted { record, back, .. }: Noted) -> Option<&'static C
 }
 
 #[inline(always)]
-fn by_address(what: What, address: usize) -> Option<&'static CodePlace> {
+fn by_address(what: PlaceKind, address: usize) -> Option<&'static CodePlace> {
     find_at(what, address, || match modules::of(address) {
         None if address == 0 => Some(Caller::Unknown),
         None => None,
@@ -174,7 +174,7 @@ fn by_address(what: What, address: usize) -> Option<&'static CodePlace> {
 
 #[inline(always)]
 fn find_at(
-    what: What,
+    what: PlaceKind,
     address: usize,
     caller: impl FnOnce() -> Option<Caller>,
 ) -> Option<&'static CodePlace> {
@@ -207,7 +207,7 @@ fn code(module: &Path, base: usize, address: usize) -> Code {
 /// The region of the call that is the last act of the body that this thread executes.
 #[cold]
 #[inline(never)]
-fn last_act(what: What) -> Option<&'static Region> {
+fn last_act(what: PlaceKind) -> Option<&'static Region> {
     let body = event_of(move |thread| executed(thread, what), |_, body| body)?;
     let place = read(what, std::ptr::from_ref(body).addr(), || {
         let code = body.descriptor.code.clone()?;
@@ -221,7 +221,7 @@ fn last_act(what: What) -> Option<&'static Region> {
 
 /// The parallel region or task whose body this thread executes. For a loop that makes tasks: the
 /// group around it, which the runtime opened for it.
-fn executed(thread: &'static Thread, what: What) -> Option<&'static Region> {
+fn executed(thread: &'static Thread, what: PlaceKind) -> Option<&'static Region> {
     let is_its = |kind| kind == RegionKind::Taskgroup && what.0 == RegionKind::Taskloop;
     let mut frame = thread.top();
     while let Some(open) = frame {
@@ -237,7 +237,7 @@ fn executed(thread: &'static Thread, what: What) -> Option<&'static Region> {
 
 /// The descriptor of a region by the code that called the runtime for it; none if that code is the
 /// runtime's own.
-fn descriptor(what: What, caller: Caller) -> Option<Descriptor> {
+fn descriptor(what: PlaceKind, caller: Caller) -> Option<Descriptor> {
     let descriptor = Descriptor {
         region_type: what.0.row().region_types[0].to_owned(),
         name: (what.1 != 0).then(|| format!("?{:#x}", what.1)),
@@ -284,7 +284,7 @@ fn set_passable(region: &'static Region) {
 #[cold]
 #[inline(never)]
 fn read(
-    what: What,
+    what: PlaceKind,
     address: usize,
     caller: impl FnOnce() -> Option<Caller>,
 ) -> Option<&'static CodePlace> {

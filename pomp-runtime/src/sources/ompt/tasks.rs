@@ -12,7 +12,7 @@ use super::super::boundary::{event_of, thread_event};
 use super::super::pomp::{begin_task_at, on_event, stack_here};
 use super::abi::{self, Data, Dependence, depend};
 use super::links::{self, BEGUN};
-use super::places::{self, What};
+use super::places::{self, PlaceKind};
 use super::put_off::{catch_up, may_pass_over};
 use super::tell::{Address, not_done_at_once, tell_at};
 use crate::measure::coarse_times;
@@ -21,9 +21,9 @@ use crate::measure::thread::Thread;
 use profile::event::Event;
 use trace::depend::{ALL_MEMORY, Kind};
 
-const TASKLOOP: What = (RegionKind::Taskloop, 0);
-const TASKGROUP: What = (RegionKind::Taskgroup, 0);
-const TASK: What = (RegionKind::Task, 0);
+const TASKLOOP: PlaceKind = (RegionKind::Taskloop, 0);
+const TASKGROUP: PlaceKind = (RegionKind::Taskgroup, 0);
+const TASK: PlaceKind = (RegionKind::Task, 0);
 
 /// A group begins: the user's, that of a loop which makes tasks, or one that the runtime opens for
 /// reductions and that is not in the program.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use profile::descriptor::Descriptor;
 
-use super::{Belongs, Call, CallSite, Found, Of, Scope};
+use super::{Belongs, Call, CallKind, CallSite, Found, Scope};
 
 /// What the machine code of a scope tells.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +90,7 @@ pub(super) fn of_copies(
 /// directive.
 pub(super) fn head_at_begin<'a>(
     scope: Scope<'_>,
-    of: Of<'_>,
+    of: CallKind<'_>,
     places: &'a [CallSite],
     calls: &[Call],
 ) -> Option<(usize, &'a CallSite)> {

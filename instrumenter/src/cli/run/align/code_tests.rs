@@ -4,7 +4,7 @@ use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
 use super::tests::{NONE, calls, construct, in_code, in_first_body, of, of_lines, source};
-use super::{Found, InCode, Of, Scope, of_calls};
+use super::{CallKind, Found, InCode, Scope, of_calls};
 
 #[test]
 fn copies_of_a_call_are_one_construct() {
@@ -86,7 +86,7 @@ fn with_fewer_calls_than_places_no_line_is_certain() {
     let found = find(barrier, &[1, 3], Some(2));
     assert_eq!(found, [Found::Certain(0), Found::Certain(1)]);
     // All critical sections with a name have one entry.
-    let named = |name| Of {
+    let named = |name| CallKind {
         name: Some(name),
         ..of(RegionKind::Critical)
     };
@@ -98,7 +98,7 @@ fn with_fewer_calls_than_places_no_line_is_certain() {
 /// The call for a loop right behind the directive of a region has the line of that directive.
 #[test]
 fn a_loop_that_is_the_first_statement_of_a_region_is_begun_at_its_directive() {
-    let head = Of {
+    let head = CallKind {
         is_head: true,
         ..of(RegionKind::Loop)
     };

@@ -26,7 +26,7 @@ pub(super) fn construct(region_type: &str, lines: [u32; 2], directive: &str) -> 
 pub(super) fn of_lines(
     all: &[Descriptor],
     scope: Scope<'_>,
-    of: Of<'_>,
+    of: CallKind<'_>,
     lines: &[u32],
     in_code: Option<InCode<'_>>,
 ) -> Vec<Found> {
@@ -58,8 +58,8 @@ pub(super) fn in_code(calls: usize) -> Option<InCode<'static>> {
     })
 }
 
-pub(super) fn of(kind: RegionKind) -> Of<'static> {
-    Of {
+pub(super) fn of(kind: RegionKind) -> CallKind<'static> {
+    CallKind {
         kind,
         name: None,
         is_head: false,
@@ -75,7 +75,7 @@ fn loops_are_told_apart_by_how_they_are_spread() {
     });
     let scope = Scope::Body(&all[0]);
     let one = calls(&[1]);
-    let head = Of {
+    let head = CallKind {
         is_head: true,
         ..of(RegionKind::Loop)
     };
@@ -157,7 +157,7 @@ fn a_body_begins_at_its_directive() {
 }
 
 /// The constructs of calls at these lines, in the body of the first construct.
-pub(super) fn in_first_body(all: &[Descriptor], of: Of<'_>, lines: &[u32]) -> Vec<Found> {
+pub(super) fn in_first_body(all: &[Descriptor], of: CallKind<'_>, lines: &[u32]) -> Vec<Found> {
     of_lines(all, Scope::Body(&all[0]), of, lines, None)
 }
 
@@ -247,7 +247,7 @@ fn a_combined_construct_has_all_barriers_of_its_body() {
             "omp for linear(a) reduction(inscan, + : b)",
         ),
     ];
-    let find = |body: usize, of: Of<'_>, lines: &[u32]| {
+    let find = |body: usize, of: CallKind<'_>, lines: &[u32]| {
         let scope = Scope::Body(&all[body]);
         of_lines(&all, scope, of, lines, in_code(lines.len()))
     };
@@ -257,7 +257,7 @@ fn a_combined_construct_has_all_barriers_of_its_body() {
     assert_eq!(find(2, barriers, &[22, 22, 22])[2], Found::Near);
     // A loop with `scan` is done in two, of which the runtime begins one.
     let begun = of(RegionKind::Loop);
-    let head = Of {
+    let head = CallKind {
         is_head: true,
         ..begun
     };
@@ -296,7 +296,7 @@ fn constructs_of_a_combined_directive_are_in_one_another() {
     ];
     let kind = all[1].kind();
     assert_eq!(kind, Some(RegionKind::GenericLoop));
-    let head = Of {
+    let head = CallKind {
         is_head: true,
         ..of(RegionKind::Loop)
     };
@@ -335,7 +335,7 @@ fn calls_in_parts_of_another_construct_are_not_those_of_the_only_one() {
         [Found::Certain(0), Found::PartOf(1)]
     );
     assert_eq!(find(parallel, &[8]), [Found::PartOf(1)]);
-    let head = Of {
+    let head = CallKind {
         is_head: true,
         ..of(RegionKind::Loop)
     };
