@@ -336,7 +336,7 @@ pub fn occupied(kind: RegionKind, row: &Row) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::region_kind::KINDS;
+    use crate::region_kind::REGION_KINDS;
 
     fn names(columns: &[Column]) -> Vec<&'static str> {
         columns.iter().map(|column| column.name).collect()
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn every_table_begins_with_time_and_count() {
-        for row in KINDS {
+        for row in REGION_KINDS {
             assert_eq!(
                 names(&flat(row.kind))[..2],
                 ["execT", "execC"],

@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_ends_a_construct_closes_its_frame() {
-        for row in crate::region_kind::KINDS {
+        for row in crate::region_kind::REGION_KINDS {
             if let Some(event) = Event::behind_barrier(row.kind) {
                 assert!(matches!(event.action(), Action::Close | Action::CloseWork));
             }

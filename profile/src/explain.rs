@@ -5,7 +5,7 @@ use crate::columns::{self, Quantity};
 use crate::counters::COUNTERS;
 use crate::overheads::{self, Category, Charge};
 use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES};
-use crate::region_kind::{KINDS, RegionKind};
+use crate::region_kind::{REGION_KINDS, RegionKind};
 
 /// Terms in reports that are in no other table.
 const TERMS: &[(&str, &str)] = &[
@@ -100,7 +100,7 @@ pub fn explain(name: &str) -> Option<Vec<String>> {
 /// Every name that can be explained.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    let columns = KINDS
+    let columns = REGION_KINDS
         .iter()
         .flat_map(|row| columns::flat(row.kind))
         .map(|column| column.name);
@@ -156,7 +156,7 @@ fn column(name: &str) -> Option<String> {
         _ => return None,
     };
     let mut found: Vec<(Quantity, &'static str, Vec<RegionKind>)> = Vec::new();
-    for row in KINDS {
+    for row in REGION_KINDS {
         let flat = columns::flat(row.kind);
         let on_paths = columns::on_call_path(row.kind);
         let Some(column) = flat
@@ -181,7 +181,7 @@ fn column(name: &str) -> Option<String> {
         } else {
             "in seconds"
         };
-        let of = if kinds.len() == KINDS.len() {
+        let of = if kinds.len() == REGION_KINDS.len() {
             "every construct".to_owned()
         } else {
             full_names(kinds)
@@ -268,7 +268,7 @@ fn property(name: &str) -> Option<String> {
 }
 
 fn kind(name: &str) -> Option<String> {
-    let row = KINDS
+    let row = REGION_KINDS
         .iter()
         .find(|row| is(row.short_name, name) || is(row.full_name, name))?;
     let columns = columns::flat(row.kind);

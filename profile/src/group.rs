@@ -75,15 +75,18 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::region_kind::KINDS;
+    use crate::region_kind::REGION_KINDS;
 
     #[test]
     fn every_kind_is_in_a_group_that_is_listed() {
-        for row in KINDS {
+        for row in REGION_KINDS {
             assert!(GROUPS.iter().any(|(name, _)| *name == of(row.kind)));
         }
         for (name, _) in GROUPS {
-            assert!(KINDS.iter().any(|row| of(row.kind) == *name), "{name}");
+            assert!(
+                REGION_KINDS.iter().any(|row| of(row.kind) == *name),
+                "{name}"
+            );
         }
     }
 

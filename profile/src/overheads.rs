@@ -12,7 +12,7 @@
 //! columns and overheads agree.
 
 pub use crate::region_kind::{BARRIER, Category, Charge, Cost};
-use crate::region_kind::{KINDS, RegionKind};
+use crate::region_kind::{REGION_KINDS, RegionKind};
 
 /// The part of the cost of event pairs that lies within the measured time, in the unit of the
 /// cost. It is two thirds. This was measured on a contended `atomic`: its loss minus this
@@ -29,7 +29,7 @@ pub fn of(kind: RegionKind) -> impl Iterator<Item = &'static Cost> {
 
 /// The costs of constructs of all kinds.
 pub fn all() -> impl Iterator<Item = &'static Cost> {
-    KINDS.iter().flat_map(|row| of(row.kind))
+    REGION_KINDS.iter().flat_map(|row| of(row.kind))
 }
 
 #[cfg(test)]
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn work_costs_nothing() {
-        let free: Vec<_> = KINDS
+        let free: Vec<_> = REGION_KINDS
             .iter()
             .filter(|row| of(row.kind).next().is_none())
             .map(|row| row.full_name)

@@ -8,7 +8,7 @@ mod table;
 pub use cost::{Category, Charge, Cost};
 pub use quantity::{Columns, Quantity};
 pub(crate) use table::SMALLER_CHUNKS;
-pub use table::{BARRIER, GROUPS, KINDS, RegionKind};
+pub use table::{BARRIER, GROUPS, REGION_KINDS, RegionKind};
 
 use serde::{Deserialize, Serialize};
 
@@ -124,7 +124,7 @@ macro_rules! kinds {
         )+}
 
         /// One row per kind, in ompP's order.
-        pub const KINDS: &[super::KindRow] = &[$(
+        pub const REGION_KINDS: &[super::KindRow] = &[$(
             super::KindRow {
                 kind: RegionKind::$kind,
                 region_types: $region_types,
@@ -209,7 +209,7 @@ impl RegionKind {
     /// The kind that a descriptor's `regionType` names.
     #[must_use]
     pub fn from_region_type(region_type: &str) -> Option<Self> {
-        KINDS
+        REGION_KINDS
             .iter()
             .find(|row| row.region_types.contains(&region_type))
             .map(|row| row.kind)
@@ -231,7 +231,7 @@ impl RegionKind {
     #[must_use]
     pub fn row(self) -> &'static KindRow {
         // The table is in enumeration order. A test below checks this.
-        &KINDS[self as usize]
+        &REGION_KINDS[self as usize]
     }
 
     /// Whether the region starts a team.
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn rows_stand_in_enumeration_order_and_short_names_fit() {
-        for (index, row) in KINDS.iter().enumerate() {
+        for (index, row) in REGION_KINDS.iter().enumerate() {
             assert_eq!(row.kind as usize, index);
             assert!(row.short_name.len() <= 8, "{}", row.short_name);
             for name in row.region_types {

@@ -9,7 +9,7 @@ mod generated;
 
 use by_hand::{SECOND, node, row, run};
 use generated::profiles;
-use profile::analysis::{CAUSES, Report};
+use profile::analysis::{CAUSE_KINDS, Report};
 use profile::check::{Thresholds, check};
 use profile::diff::{Noise, Status, diff};
 use profile::model::{Code, Profile};
@@ -111,7 +111,10 @@ fn disagreement(profile: &Profile) -> Option<String> {
     let json = of_json(&report);
     let title = |said: &Said| {
         let name = said.0.as_deref();
-        let row = CAUSES.iter().find(|row| Some(row.name) == name).unwrap();
+        let row = CAUSE_KINDS
+            .iter()
+            .find(|row| Some(row.name) == name)
+            .unwrap();
         row.kind.at(&said.1)
     };
     let words: Vec<(String, u64)> = json.iter().map(|said| (said.1.clone(), said.2)).collect();

@@ -14,7 +14,7 @@ use profile::model::{
     Arrivals, Bucket, Code, Contention, ContentionSite, Distribution, Estimate, GuardKind, Holder,
     Profile, Run, Runtime, Scheduling, Serial, SourceFile, VERSION,
 };
-use profile::region_kind::{KINDS, KindRow, PseudoRegion};
+use profile::region_kind::{KindRow, PseudoRegion, REGION_KINDS};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ fn the_kinds_are_those_of_the_table() {
     let (head, rest) = text.split_once(begin).unwrap();
     let (_, tail) = rest.split_once("\n   ]").unwrap();
     let name = |row: &KindRow| format!("    {}", json!(row.kind));
-    let kinds: Vec<String> = KINDS.iter().map(name).collect();
+    let kinds: Vec<String> = REGION_KINDS.iter().map(name).collect();
     let made = format!("{head}{begin}{}\n   ]{tail}", kinds.join(",\n"));
     if made != text && std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
         return std::fs::write(schema_path(), made).unwrap();
@@ -85,7 +85,7 @@ fn full() -> Profile {
     for thread in &mut profile.threads {
         thread.rank = Some(0);
     }
-    for (region, row) in profile.regions.iter_mut().zip(KINDS.iter().cycle()) {
+    for (region, row) in profile.regions.iter_mut().zip(REGION_KINDS.iter().cycle()) {
         region.name = Some("a".to_owned());
         region.function = Some("f".to_owned());
         region.directive = Some("omp for".to_owned());
@@ -234,7 +234,7 @@ fn every_field_that_it_names_is_written() {
 #[test]
 fn it_knows_every_kind() {
     let known = schema()["$defs"]["kind"]["enum"].clone();
-    let kinds: Vec<Value> = KINDS.iter().map(|row| json!(row.kind)).collect();
+    let kinds: Vec<Value> = REGION_KINDS.iter().map(|row| json!(row.kind)).collect();
     assert_eq!(known, Value::from(kinds));
 }
 

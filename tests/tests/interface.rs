@@ -12,7 +12,7 @@ use instrumenter::openmp::api::ROUTINES;
 use instrumenter::openmp::recipes::RECIPES;
 use instrumenter::{Options, Source, instrument};
 use profile::event::{Event, FUNCTIONS};
-use profile::region_kind::KINDS;
+use profile::region_kind::REGION_KINDS;
 
 fn include(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -203,7 +203,7 @@ fn the_stand_ins_have_the_events_of_the_table() {
     };
     let events = FUNCTIONS.iter().filter(|row| !says_more(row.2));
     let events = events.map(|(_, fortran, event)| format!("X({}, {fortran})", event.name()));
-    let ends = KINDS.iter().filter_map(|row| {
+    let ends = REGION_KINDS.iter().filter_map(|row| {
         let event = Event::behind_barrier(row.kind)?;
         Some(format!("X(\"{}\", {})", row.region_types[0], event.name()))
     });
@@ -267,7 +267,7 @@ const OF_NO_DIRECTIVE: &[&str] = &[
 
 #[test]
 fn each_kind_is_of_a_directive_that_is_measured() {
-    let types = KINDS.iter().flat_map(|row| row.region_types);
+    let types = REGION_KINDS.iter().flat_map(|row| row.region_types);
     for region_type in types.filter(|of| !OF_NO_DIRECTIVE.contains(of)) {
         assert!(
             RECIPES.iter().any(|of| of.region_type == *region_type),

@@ -33,7 +33,7 @@ pub(crate) mod words;
 
 pub use call_graph::{CallGraph, CallPath, Times};
 pub(crate) use causes::MOST_NAMED_CAUSES;
-pub use causes::{Cause, Causes, KINDS as CAUSES, Kind as CauseKind, Place as CausePlace};
+pub use causes::{CAUSE_KINDS, Cause, Causes, Kind as CauseKind, Place as CausePlace};
 pub use decomposition::{Decomposition, Parts};
 pub use derived::{Derived, Formulas};
 pub use dilation::{Dilation, RegionDilation};
@@ -55,7 +55,7 @@ use crate::model::{Profile, Region};
 use crate::outside;
 use crate::printable::printable;
 pub use crate::region_kind::Barrier;
-use crate::region_kind::{KINDS, KindRow, RegionKind};
+use crate::region_kind::{KindRow, REGION_KINDS, RegionKind};
 
 /// A loss below this percentage of the thread time is not worth advice.
 pub const NEGLIGIBLE: f64 = 2.0;
@@ -291,7 +291,7 @@ fn overview(profile: &Profile, flat: &[Table]) -> Vec<Overview> {
                 .collect(),
         }
     };
-    KINDS
+    REGION_KINDS
         .iter()
         .map(of_kind)
         .filter(|overview| !overview.regions.is_empty())

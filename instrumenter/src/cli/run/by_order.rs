@@ -119,7 +119,7 @@ fn grouped<'w>(
             continue;
         };
         let frame = &one.frames[own];
-        let kind = profile::region_kind::KINDS
+        let kind = profile::region_kind::REGION_KINDS
             .iter()
             .find(|row| row.kind == region.kind);
         let group = (

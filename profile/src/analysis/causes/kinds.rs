@@ -72,7 +72,7 @@ const fn row(kind: Kind, name: &'static str, title: &'static str) -> KindRow {
 }
 
 /// The table, in the order of [`Kind`].
-pub const KINDS: &[KindRow] = &[
+pub const CAUSE_KINDS: &[KindRow] = &[
     row(Kind::NoProcessor, "no_processor", "no processor"),
     row(
         Kind::Oversubscription,
@@ -120,7 +120,7 @@ impl Kind {
     /// Its row of the table.
     #[must_use]
     pub fn row(self) -> &'static KindRow {
-        &KINDS[self as usize]
+        &CAUSE_KINDS[self as usize]
     }
 
     /// The kind and a place, `uneven work in the LOOP at a.c:15`. Some places already say what
@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn rows_stand_in_enumeration_order_with_names_of_their_own() {
-        for (index, row) in KINDS.iter().enumerate() {
+        for (index, row) in CAUSE_KINDS.iter().enumerate() {
             assert_eq!(row.kind as usize, index);
-            let before = &KINDS[..index];
+            let before = &CAUSE_KINDS[..index];
             assert!(before.iter().all(|other| other.name != row.name));
         }
     }

@@ -32,7 +32,7 @@ mod tasks;
 mod teams;
 mod waits;
 
-pub use kinds::{KINDS, Kind};
+pub use kinds::{CAUSE_KINDS, Kind};
 
 use std::cmp::Reverse;
 

@@ -8,7 +8,7 @@ use super::cells::MOST_COUNTER_COLUMNS;
 use crate::analysis::{Contended, Lateness, PARTS, Report, Spread};
 use crate::order;
 use crate::printable::printable;
-use crate::region_kind::KINDS;
+use crate::region_kind::REGION_KINDS;
 
 /// The most instances, latecomers and similar items that are listed for one region.
 const MOST_LISTED: usize = 64;
@@ -114,7 +114,7 @@ fn regions(report: &Report<'_>) -> Value {
     let regions = &report.profile.regions;
     json!({
         "files": list(&files, |(name, short)| json!([name, short])),
-        "kinds": KINDS.iter().map(|row| row.full_name).collect::<Value>(),
+        "kinds": REGION_KINDS.iter().map(|row| row.full_name).collect::<Value>(),
         "kind": list(labels, |label| (label.kind as usize).into()),
         "file": list(labels, |label| file(&label.file).into()),
         "first": list(labels, |label| label.first.into()),
