@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::found::{Found, ratio};
+use super::wording::{SharePerRun, ratio};
 use super::{Check, Checked, Overhead, Thresholds};
 use crate::analysis::words::percent;
 use crate::analysis::{Label, NEGLIGIBLE, Report, Share};
@@ -42,8 +42,8 @@ impl<'p> Runs<'p> {
         &self.reports[self.median]
     }
 
-    fn found(&self, of: impl Fn(&Report<'p>) -> f64) -> Found {
-        Found::of(self.reports.iter().map(of))
+    fn found(&self, of: impl Fn(&Report<'p>) -> f64) -> SharePerRun {
+        SharePerRun::of(self.reports.iter().map(of))
     }
 
     /// The median over the runs.
@@ -171,7 +171,7 @@ impl<'a, 'p> Checking<'a, 'p> {
     pub(super) fn overhead(&mut self, overhead: Overhead, limit: Percent) {
         let report = self.runs.report();
         let mut causes = report.causes.list.iter();
-        let (found, worst): (Found, _) = match overhead {
+        let (found, worst): (SharePerRun, _) = match overhead {
             Overhead::Total => (
                 self.runs
                     .found(|report| report.overheads.whole_sum.overhead.percent),
@@ -243,7 +243,7 @@ impl<'a, 'p> Checking<'a, 'p> {
                 let lost = runs.imbalance_in(run, region);
                 Share::of(lost, runs.exec_in(run, region)).percent
             });
-            let (holds, found) = Found::of(shares).at_most(limit);
+            let (holds, found) = SharePerRun::of(shares).at_most(limit);
             let subject = runs.described(region);
             let message = format!(
                 "waiting at the implicit barrier of the {subject} is {found} of the thread \
@@ -262,7 +262,7 @@ impl<'a, 'p> Checking<'a, 'p> {
             };
             let shares = cause.of_run.iter();
             let shares = shares.map(|cause| cause.map_or(0.0, |cause| cause.likely.percent));
-            let (holds, found) = Found::of(shares).at_most(limit);
+            let (holds, found) = SharePerRun::of(shares).at_most(limit);
             let estimated = if shown.is_estimated { "estimated " } else { "" };
             let message = format!(
                 "{} has {estimated}{found} of the run to win: {}",

@@ -8,8 +8,8 @@
 //! changes nothing.
 
 mod checking;
-mod found;
 mod thresholds;
+mod wording;
 
 pub use thresholds::{Overhead, Thresholds};
 

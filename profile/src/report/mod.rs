@@ -11,14 +11,14 @@ mod escape;
 pub mod folded;
 pub mod html;
 pub mod json;
-pub(crate) mod page;
+pub(crate) mod sink;
 pub mod tau;
 pub mod text;
 pub mod xml;
 
 use std::io::{self, Write};
 
-pub use page::Style;
+pub use sink::Style;
 
 use crate::analysis::Report;
 use crate::model::Run;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::{Amounts, Forecast, Part, Scaling, Width, limit};
 use crate::analysis::words::{count, percent, time};
-use crate::report::page::{Page, Style};
+use crate::report::sink::{Style, TextSink};
 use crate::report::text::layout::prose;
 
 /// The most places that are shown; further ones are counted.
@@ -20,8 +20,8 @@ pub(super) fn write(scaling: &Scaling, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// If writing to `out` fails.
 pub fn write_styled(scaling: &Scaling, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::new(out, style);
-    let out = &mut page;
+    let mut sink = TextSink::new(out, style);
+    let out = &mut sink;
     let judged = &scaling.widths[scaling.judged];
     limits(scaling, judged, out)?;
     for note in &scaling.notes {
@@ -39,7 +39,7 @@ pub fn write_styled(scaling: &Scaling, style: Style, out: &mut dyn Write) -> io:
     out.flush()
 }
 
-fn limits(scaling: &Scaling, judged: &Width, out: &mut Page<'_>) -> io::Result<()> {
+fn limits(scaling: &Scaling, judged: &Width, out: &mut TextSink<'_>) -> io::Result<()> {
     let base = &scaling.widths[0];
     let headline = format!(
         "{}: {:.2} times as fast with {} as with {} ({} of ideal).",
@@ -85,7 +85,7 @@ fn signed(ns: i128) -> String {
     format!("{sign}{}", time(size))
 }
 
-fn widths(scaling: &Scaling, parts: &[Part], out: &mut Page<'_>) -> io::Result<()> {
+fn widths(scaling: &Scaling, parts: &[Part], out: &mut TextSink<'_>) -> io::Result<()> {
     let has_repeats = scaling.widths.iter().any(|width| width.duration.runs > 1);
     let mut titles = vec!["threads", "time"];
     if has_repeats {
@@ -155,7 +155,12 @@ fn title_row(titles: &[&str], parts: &[Part]) -> Vec<String> {
         .collect()
 }
 
-fn places(scaling: &Scaling, judged: &Width, parts: &[Part], out: &mut Page<'_>) -> io::Result<()> {
+fn places(
+    scaling: &Scaling,
+    judged: &Width,
+    parts: &[Part],
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     writeln!(
         out,
         "By place with {}, elapsed time, most lost first:",
@@ -190,7 +195,7 @@ fn places(scaling: &Scaling, judged: &Width, parts: &[Part], out: &mut Page<'_>)
     }
 }
 
-fn forecast(forecast: &Forecast, judged: &Width, out: &mut Page<'_>) -> io::Result<()> {
+fn forecast(forecast: &Forecast, judged: &Width, out: &mut TextSink<'_>) -> io::Result<()> {
     let gain = match forecast.gain {
         gain if gain < 1.02 => "no gain".to_owned(),
         gain => format!("{gain:.2} times as fast as {}", judged.threads),
@@ -237,7 +242,7 @@ fn forecast(forecast: &Forecast, judged: &Width, out: &mut Page<'_>) -> io::Resu
 
 /// Writes a table with right-aligned columns. If they do not fit the page, they are written as
 /// several blocks, each with the first column in front. Cells from column `right` on are names.
-fn table(rows: &[Vec<String>], right: usize, out: &mut Page<'_>) -> io::Result<()> {
+fn table(rows: &[Vec<String>], right: usize, out: &mut TextSink<'_>) -> io::Result<()> {
     let widths: Vec<usize> = (0..right)
         .map(|column| {
             let cells = rows.iter().filter_map(|row| row.get(column));
@@ -271,7 +276,7 @@ fn table(rows: &[Vec<String>], right: usize, out: &mut Page<'_>) -> io::Result<(
 }
 
 /// The ranges of columns that fit the page, block by block.
-fn blocks(widths: &[usize], out: &Page<'_>) -> Vec<std::ops::Range<usize>> {
+fn blocks(widths: &[usize], out: &TextSink<'_>) -> Vec<std::ops::Range<usize>> {
     let mut blocks: Vec<std::ops::Range<usize>> = Vec::new();
     let mut used = 0;
     for (column, width) in widths.iter().enumerate() {

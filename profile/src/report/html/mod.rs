@@ -5,9 +5,9 @@
 mod cells;
 mod clock;
 mod comparison;
-mod elsewhere;
 mod first;
 mod model;
+mod moved_sources;
 mod sections;
 mod source;
 

@@ -6,7 +6,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::elsewhere::Elsewhere;
+use super::moved_sources::MovedSources;
 use crate::analysis::Report;
 use crate::file_hash::file_hash;
 use crate::model::{Region, words_of_source};
@@ -50,14 +50,14 @@ impl Sources {
         let mut files = BTreeMap::new();
         let mut room = MOST_SOURCE_BYTES;
         // Looks below the folders only if a file is missing.
-        let elsewhere = LazyCell::new(|| Elsewhere::below(folders));
+        let moved = LazyCell::new(|| MovedSources::below(folders));
         let is_built_of = |name: &str, hash: &str| {
             let mut sources = report.profile.sources.iter();
             sources.any(|source| source.file == name && source.hash == hash)
         };
         for (name, _) in order {
             let found = place(name, folders).or_else(|| {
-                let path = elsewhere.find(name, |hash| is_built_of(name, hash))?;
+                let path = moved.find(name, |hash| is_built_of(name, hash))?;
                 let facts = std::fs::metadata(&path).ok()?;
                 Some((path, facts))
             });
@@ -159,7 +159,7 @@ fn is_other_text(name: &str, text: &str, report: &Report<'_>) -> bool {
     let lines: Vec<&str> = text.lines().collect();
     let regions = report.profile.regions.iter();
     let regions = regions.filter(|region| region.file == name && region.begin[0] > 0);
-    let (mut there, mut elsewhere) = (0, 0);
+    let (mut there, mut moved) = (0, 0);
     for region in regions {
         let Some(word) = region.directive.as_deref().and_then(first_word) else {
             continue;
@@ -168,10 +168,10 @@ fn is_other_text(name: &str, text: &str, report: &Report<'_>) -> bool {
         let lines = lines.get(first - 1..last.max(first)).unwrap_or_default();
         match words_of_source(&lines.join(" ")).any(|found| found == word) {
             true => there += 1,
-            false => elsewhere += 1,
+            false => moved += 1,
         }
     }
-    elsewhere > there
+    moved > there
 }
 
 /// The name of a directive.

@@ -5,11 +5,11 @@ use std::io;
 
 use super::layout::{COLUMN_WIDTH, Format, Line, PERCENT_WIDTH, banner, prose};
 use super::place;
-use super::worth::Worth;
+use super::shown_parts::ShownParts;
 use crate::analysis::{CallGraph, Report, Times};
 use crate::order;
 use crate::printable::printable;
-use crate::report::page::Page;
+use crate::report::sink::TextSink;
 
 /// Call paths deeper than this are not indented further.
 const DEEPEST_INDENT: usize = 24;
@@ -29,8 +29,8 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    pub(super) fn new(graph: &CallGraph, worth: &Worth) -> Self {
-        let most = if worth.is_whole() {
+    pub(super) fn new(graph: &CallGraph, shown_parts: &ShownParts) -> Self {
+        let most = if shown_parts.is_whole() {
             MOST_PATHS
         } else {
             MOST_WORTH
@@ -86,7 +86,7 @@ impl Shown {
 }
 
 /// Writes the call graph.
-pub(super) fn write(report: &Report<'_>, shown: &Shown, out: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn write(report: &Report<'_>, shown: &Shown, out: &mut TextSink<'_>) -> io::Result<()> {
     banner("Romp Callgraph", out)?;
     let graph = &report.call_graph;
     let every = || {

@@ -5,11 +5,15 @@ use std::io::{self, Write};
 
 use super::layout::{COLUMN_WIDTH, Line, banner, more, prose, thread_width};
 use super::place;
-use super::worth::Worth;
+use super::shown_parts::ShownParts;
 use crate::analysis::{Derived, Report};
-use crate::report::page::Page;
+use crate::report::sink::TextSink;
 
-pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn write(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     let formulas = &report.formulas;
     if formulas.is_empty() && formulas.problems.is_empty() {
         return Ok(());
@@ -21,7 +25,7 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
     let names: Vec<&str> = formulas.names().collect();
     let width = |name: &str| (name.chars().count() + 1).max(COLUMN_WIDTH);
     let tid = thread_width(report);
-    let (tables, hidden) = worth.of(&report.flat, |table| Some(table.region));
+    let (tables, hidden) = shown_parts.of(&report.flat, |table| Some(table.region));
     for table in tables.into_iter().filter(|_| !names.is_empty()) {
         let label = &report.labels[table.region];
         let kind = label.kind.row().full_name;
@@ -39,7 +43,7 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
             }
             line.end(out)
         };
-        for (thread, cells) in table.rows().filter(|_| worth.shows_threads(table)) {
+        for (thread, cells) in table.rows().filter(|_| shown_parts.shows_threads(table)) {
             row(&report.threads[thread], &formulas.values(table, cells))?;
         }
         row("SUM", &formulas.values(table, &table.sum))?;

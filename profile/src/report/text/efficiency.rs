@@ -3,16 +3,20 @@
 use std::io::{self, Write};
 
 use super::layout::{Format, Line, banner, more, prose, region_line, room, shortened};
-use super::worth::Worth;
+use super::shown_parts::ShownParts;
 use crate::analysis::{Barrier, Decomposition, Efficiency, Parts, Report};
-use crate::report::page::Page;
+use crate::report::sink::TextSink;
 
 /// Width of a column of times.
 const TIME_WIDTH: usize = 10;
 /// Width of a column of factors and percentages.
 const FACTOR_WIDTH: usize = 11;
 
-pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn write(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     let Some(program) = report.efficiency.program else {
         return Ok(());
     };
@@ -22,7 +26,7 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
     for (level, efficiency) in levels.iter().enumerate().filter(|_| levels.len() > 1) {
         rows.push((format!("teams at level {}", level + 1), *efficiency));
     }
-    let (regions, hidden) = worth.of(&report.efficiency.regions, |(region, _)| Some(*region));
+    let (regions, hidden) = shown_parts.of(&report.efficiency.regions, |(region, _)| Some(*region));
     for (region, efficiency) in regions {
         rows.push((region_line(report, *region), *efficiency));
     }
@@ -32,7 +36,7 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
     for text in EXPLANATIONS {
         prose(text, 10, out)?;
     }
-    summary_view(report, worth, out)
+    summary_view(report, shown_parts, out)
 }
 
 const EXPLANATIONS: &[&str] = &[
@@ -46,7 +50,7 @@ fn widest<'n>(names: impl Iterator<Item = &'n String>) -> usize {
     names.map(|name| name.chars().count()).max().unwrap_or(0)
 }
 
-fn efficiencies(rows: &[(String, Efficiency)], out: &mut Page<'_>) -> io::Result<()> {
+fn efficiencies(rows: &[(String, Efficiency)], out: &mut TextSink<'_>) -> io::Result<()> {
     let width = widest(rows.iter().map(|(name, _)| name));
     let largest = rows.iter().map(|(_, row)| row.time_ns).max().unwrap_or(0);
     let format = Format::time(largest, TIME_WIDTH);
@@ -75,9 +79,13 @@ fn efficiencies(rows: &[(String, Efficiency)], out: &mut Page<'_>) -> io::Result
 }
 
 /// POMPROF's summary view: the highest value of each metric over all threads.
-fn summary_view(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+fn summary_view(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     let rows: Vec<Highest> = report.decomposition().map(Highest::of).collect();
-    let (regions, hidden) = worth.of(&rows, |row| Some(row.region));
+    let (regions, hidden) = shown_parts.of(&rows, |row| Some(row.region));
     if regions.is_empty() {
         return Ok(());
     }

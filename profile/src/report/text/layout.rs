@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use super::place;
 use crate::analysis::Report;
 use crate::analysis::words::count;
-use crate::report::page::Page;
+use crate::report::sink::TextSink;
 
 const FEWEST_DECIMALS: u32 = 2;
 const MOST_DECIMALS: u32 = 9;
@@ -152,7 +152,7 @@ fn rounded(value: u64, by: u64) -> u64 {
 }
 
 /// A section's title, in ompP's form.
-pub(super) fn banner(title: &str, out: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn banner(title: &str, out: &mut TextSink<'_>) -> io::Result<()> {
     let width = out.prose_width().min(BANNER_WIDTH);
     let rule = "-".repeat(width);
     let start = format!("----     {title}     ");
@@ -162,7 +162,7 @@ pub(super) fn banner(title: &str, out: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// The number of omitted items, and how to see them.
-pub(super) fn more(number: usize, noun: &str, out: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn more(number: usize, noun: &str, out: &mut TextSink<'_>) -> io::Result<()> {
     match number {
         0 => Ok(()),
         number => {
@@ -186,9 +186,9 @@ pub(super) fn thread_width(report: &Report<'_>) -> usize {
 }
 
 /// The width of a column of names next to columns of the given total width.
-pub(super) fn room(width: usize, others: usize, out: &Page<'_>) -> usize {
+pub(super) fn room(width: usize, others: usize, out: &TextSink<'_>) -> usize {
     const LEAST: usize = 12;
-    let left = out.width().map(|page| page.saturating_sub(others));
+    let left = out.width().map(|sink| sink.saturating_sub(others));
     left.map_or(width, |left| width.min(left.max(LEAST)))
 }
 
@@ -205,16 +205,16 @@ pub(super) fn shortened(text: &str, room: usize) -> String {
 }
 
 /// Writes prose, wrapped between words. All lines but the first are indented by `indent`.
-pub(crate) fn prose(text: &str, indent: usize, out: &mut Page<'_>) -> io::Result<()> {
+pub(crate) fn prose(text: &str, indent: usize, out: &mut TextSink<'_>) -> io::Result<()> {
     fold(text, [0, indent], out)
 }
 
 /// Writes prose, wrapped between words. All lines are indented by `indent`.
-pub(super) fn paragraph(text: &str, indent: usize, out: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn paragraph(text: &str, indent: usize, out: &mut TextSink<'_>) -> io::Result<()> {
     fold(text, [indent, indent], out)
 }
 
-fn fold(text: &str, [first, later]: [usize; 2], out: &mut Page<'_>) -> io::Result<()> {
+fn fold(text: &str, [first, later]: [usize; 2], out: &mut TextSink<'_>) -> io::Result<()> {
     let width = out.prose_width();
     let mut line = Line::default();
     line.spaces(first);

@@ -1,6 +1,6 @@
 //! ompP's report as text: its sections in its order, after a summary in words.
 //!
-//! For a large run, only the important parts are shown (see `worth`), and omitted parts are
+//! For a large run, only the important parts are shown (see `shown_parts`), and omitted parts are
 //! counted. Everything is shown on request.
 
 mod call_graph;
@@ -11,17 +11,17 @@ mod overheads;
 mod profiles;
 mod properties;
 mod ranks;
+mod shown_parts;
 mod waits;
-mod worth;
 
 use std::io::{self, Write};
 
 use super::general_facts;
-use super::page::{Page, Style};
+use super::sink::{Style, TextSink};
 use crate::analysis::{Execution, Label, Report};
 use crate::printable::printable;
 use layout::{Line, banner, prose};
-use worth::{MOST_REGIONS, Worth};
+use shown_parts::{MOST_REGIONS, ShownParts};
 
 /// Writes the report in the form for a file. For a large run, only the important parts.
 ///
@@ -36,26 +36,30 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// If writing to `out` fails.
 pub fn write_styled(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::new(out, style);
-    let out = &mut page;
-    let worth = Worth::new(report, out);
-    summary(report, &worth, out)?;
+    let mut sink = TextSink::new(out, style);
+    let out = &mut sink;
+    let shown_parts = ShownParts::new(report, out);
+    summary(report, &shown_parts, out)?;
     general(report, out)?;
     ranks::write(report, out)?;
-    overview(report, &worth, out)?;
-    let shown = call_graph::Shown::new(&report.call_graph, &worth);
+    overview(report, &shown_parts, out)?;
+    let shown = call_graph::Shown::new(&report.call_graph, &shown_parts);
     call_graph::write(report, &shown, out)?;
-    profiles::flat(report, &worth, out)?;
-    profiles::on_call_paths(report, &shown, &worth, out)?;
-    counters::write(report, &worth, out)?;
-    overheads::write(report, &worth, out)?;
-    properties::write(report, &worth, out)?;
-    efficiency::write(report, &worth, out)?;
-    waits::write(report, &worth, out)?;
+    profiles::flat(report, &shown_parts, out)?;
+    profiles::on_call_paths(report, &shown, &shown_parts, out)?;
+    counters::write(report, &shown_parts, out)?;
+    overheads::write(report, &shown_parts, out)?;
+    properties::write(report, &shown_parts, out)?;
+    efficiency::write(report, &shown_parts, out)?;
+    waits::write(report, &shown_parts, out)?;
     out.flush()
 }
 
-fn summary(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+fn summary(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     let mut lines = report.summary.lines.iter();
     if let Some(first) = lines.next() {
         out.strong(|out| prose(first, 2, out))?;
@@ -63,14 +67,14 @@ fn summary(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result
     for line in lines {
         prose(line, 2, out)?;
     }
-    if worth.leaves_out() {
+    if shown_parts.leaves_out() {
         let shown = format!(
             "Shown below: the {MOST_REGIONS} regions with most to win of {}; romp report --all \
              shows all.",
             report.flat.len()
         );
         prose(&shown, 2, out)?;
-    } else if worth.leaves_out_unreached() {
+    } else if shown_parts.leaves_out_unreached() {
         let shown = "Shown below: the regions that ran; romp report --all also lists the others.";
         prose(shown, 2, out)?;
     }
@@ -80,7 +84,7 @@ fn summary(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result
     }
 }
 
-fn general(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
+fn general(report: &Report<'_>, out: &mut TextSink<'_>) -> io::Result<()> {
     banner("Romp General Information", out)?;
     let run = &report.profile.run;
     let seconds = |ns: u64| {
@@ -100,13 +104,17 @@ fn general(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn overview(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+fn overview(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     banner("Romp Region Overview", out)?;
     for group in &report.overview {
         let number = group.regions.len();
         let noun = if number == 1 { "region" } else { "regions" };
         writeln!(out, "{}: {number} {noun}:", group.kind.full_name)?;
-        let (regions, hidden) = worth.of(&group.regions, |(region, _)| Some(*region));
+        let (regions, hidden) = shown_parts.of(&group.regions, |(region, _)| Some(*region));
         for &(region, execution) in regions {
             let label = &report.labels[region];
             let mut line = Line::default();
@@ -123,7 +131,7 @@ fn overview(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Resul
             line.end(out)?;
         }
         let is_unreached = |(region, execution): &&(usize, Execution)| {
-            matches!(execution, Execution::Never) && !worth.shows(*region)
+            matches!(execution, Execution::Never) && !shown_parts.shows(*region)
         };
         let unreached = group.regions.iter().filter(is_unreached).count();
         if hidden > unreached {
@@ -135,16 +143,16 @@ fn overview(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Resul
         }
         writeln!(out)?;
     }
-    files(report, worth, out)
+    files(report, shown_parts, out)
 }
 
 /// The paths of the files whose names are shortened elsewhere.
-fn files(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+fn files(report: &Report<'_>, shown_parts: &ShownParts, out: &mut TextSink<'_>) -> io::Result<()> {
     let mut files: Vec<(&str, &str)> = report
         .labels
         .iter()
         .enumerate()
-        .filter(|(region, _)| worth.shows(*region))
+        .filter(|(region, _)| shown_parts.shows(*region))
         .map(|(_, label)| (label.short_file.as_str(), label.file.as_str()))
         .filter(|(short, whole)| short != whole)
         .collect();

@@ -4,29 +4,33 @@ use std::io::{self, Write};
 
 use super::layout::{self, Format, Line, PERCENT_WIDTH, banner, more, prose, room, shortened};
 use super::place;
-use super::worth::Worth;
+use super::shown_parts::ShownParts;
 use crate::analysis::words::{percent, time};
 use crate::analysis::{OverheadRow, ParallelRegion, Report, Share};
 use crate::overheads::{BARRIER, Category};
-use crate::report::page::Page;
+use crate::report::sink::TextSink;
 
 /// Width of the column with region numbers.
 const ID_WIDTH: usize = 6;
 /// The columns are narrower than elsewhere: there are six of them, and percentages.
 const TIME_WIDTH: usize = 8;
 
-pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn write(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     banner("Romp Overhead Analysis Report", out)?;
     totals(report, out)?;
     if report.overheads.regions.is_empty() {
         return Ok(());
     }
-    by_wall_time(report, worth, out)?;
+    by_wall_time(report, shown_parts, out)?;
     writeln!(out, "\nOverheads wrt. each individual parallel region:")?;
-    table(report, &report.overheads.of_each, None, worth, out)?;
+    table(report, &report.overheads.of_each, None, shown_parts, out)?;
     writeln!(out, "\nOverheads wrt. whole program:")?;
     let sum = Some(&report.overheads.whole_sum);
-    table(report, &report.overheads.of_whole, sum, worth, out)?;
+    table(report, &report.overheads.of_whole, sum, shown_parts, out)?;
     writeln!(out)?;
     // Readers may not have ompP's manual.
     prose(
@@ -43,7 +47,7 @@ pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> i
 }
 
 /// The times that were not measured, or only estimated.
-fn untold(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
+fn untold(report: &Report<'_>, out: &mut TextSink<'_>) -> io::Result<()> {
     let overheads = &report.overheads;
     let mut estimated: Vec<usize> = overheads
         .places
@@ -86,7 +90,7 @@ fn why(report: &Report<'_>, region: usize) -> String {
     what.map(|what| format!("({what})")).unwrap_or_default()
 }
 
-fn totals(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
+fn totals(report: &Report<'_>, out: &mut TextSink<'_>) -> io::Result<()> {
     let overheads = &report.overheads;
     let largest = layout::decimals(overheads.duration_ns);
     let format = Format {
@@ -111,10 +115,14 @@ fn totals(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
         .end(out)
 }
 
-fn by_wall_time(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+fn by_wall_time(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     writeln!(out, "\nParallel regions sorted by wallclock time:")?;
     let overheads = &report.overheads;
-    let (regions, hidden) = worth.of(&overheads.regions, |row| Some(row.region));
+    let (regions, hidden) = shown_parts.of(&overheads.regions, |row| Some(row.region));
     let places: Vec<String> = regions
         .iter()
         .map(|region| place(&report.labels[region.region]))
@@ -171,8 +179,8 @@ fn table(
     report: &Report<'_>,
     rows: &[OverheadRow],
     sum: Option<&OverheadRow>,
-    worth: &Worth,
-    out: &mut Page<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
 ) -> io::Result<()> {
     let all = || rows.iter().chain(sum);
     let total = Format::time(all().map(|row| row.total.ns).max().unwrap_or(0), TIME_WIDTH);
@@ -196,7 +204,7 @@ fn table(
         };
     }
     line.end(out)?;
-    let (rows, hidden) = worth.of(rows, |row| row.region);
+    let (rows, hidden) = shown_parts.of(rows, |row| row.region);
     for row in rows {
         let id = row
             .region

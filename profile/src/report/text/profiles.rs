@@ -5,18 +5,22 @@ use std::io::{self, Write};
 use super::call_graph::Shown;
 use super::layout::{COLUMN_WIDTH, Format, Line, banner, decimals_beside, more, thread_width};
 use super::place;
-use super::worth::{Worth, outliers};
+use super::shown_parts::{ShownParts, outliers};
 use crate::analysis::{CallGraph, Report, Table};
 use crate::columns::Column;
 use crate::printable::printable;
-use crate::report::page::Page;
+use crate::report::sink::TextSink;
 
 /// For call paths longer than twice this number, only this many regions at both ends are shown.
 const LONGEST_END: usize = 16;
-pub(super) fn flat(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn flat(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     banner("Romp Flat Region Profile (inclusive data)", out)?;
-    let layout = Layout::new(report, worth);
-    let (tables, hidden) = worth.of(&report.flat, |table| Some(table.region));
+    let layout = Layout::new(report, shown_parts);
+    let (tables, hidden) = shown_parts.of(&report.flat, |table| Some(table.region));
     for (index, profile) in tables.into_iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
@@ -30,15 +34,15 @@ pub(super) fn flat(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io
 pub(super) fn on_call_paths(
     report: &Report<'_>,
     shown: &Shown,
-    worth: &Worth,
-    out: &mut Page<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
 ) -> io::Result<()> {
     // The profiles of call paths repeat the numbers above, path by path.
-    if !worth.is_whole() && (worth.leaves_out() || shown.leaves_out()) {
+    if !shown_parts.is_whole() && (shown_parts.leaves_out() || shown.leaves_out()) {
         return Ok(());
     }
     banner("Romp Callgraph Region Profiles (incl./excl. data)", out)?;
-    let layout = Layout::new(report, worth);
+    let layout = Layout::new(report, shown_parts);
     for index in shown.paths() {
         if index > 0 {
             writeln!(out)?;
@@ -74,14 +78,14 @@ fn callers(graph: &CallGraph, path: usize) -> Vec<usize> {
 /// The settings that all tables of a report share.
 struct Layout<'a> {
     report: &'a Report<'a>,
-    worth: &'a Worth,
+    shown_parts: &'a ShownParts,
     /// Names of threads, right-aligned for their column.
     threads: Vec<String>,
     thread_width: usize,
 }
 
 impl<'a> Layout<'a> {
-    fn new(report: &'a Report<'a>, worth: &'a Worth) -> Self {
+    fn new(report: &'a Report<'a>, shown_parts: &'a ShownParts) -> Self {
         let thread_width = thread_width(report);
         let threads = report
             .threads
@@ -90,13 +94,13 @@ impl<'a> Layout<'a> {
             .collect();
         Self {
             report,
-            worth,
+            shown_parts,
             threads,
             thread_width,
         }
     }
 
-    fn region(&self, region: usize, mark: &str, out: &mut Page<'_>) -> io::Result<()> {
+    fn region(&self, region: usize, mark: &str, out: &mut TextSink<'_>) -> io::Result<()> {
         let label = &self.report.labels[region];
         let kind = label.kind.row().full_name;
         write!(out, "{mark}{} {} {kind}", label.id, place(label))?;
@@ -106,7 +110,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn table(&self, table: &Table, out: &mut Page<'_>) -> io::Result<()> {
+    fn table(&self, table: &Table, out: &mut TextSink<'_>) -> io::Result<()> {
         let spread = table.spread();
         let [_, _, (_, largest)] = &spread;
         let formats = formats(table, largest);
@@ -116,7 +120,7 @@ impl<'a> Layout<'a> {
             line.right(column.name, format.width);
         }
         line.end(out)?;
-        let is_short = self.worth.shows_threads(table);
+        let is_short = self.shown_parts.shows_threads(table);
         for (thread, cells) in table.rows().filter(|_| is_short) {
             line.text(&self.threads[thread]);
             numbers(&mut line, table, cells, &formats).end(out)?;

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::layout::{banner, more, paragraph};
 use super::place;
-use super::worth::Worth;
+use super::shown_parts::ShownParts;
 use crate::analysis::Report;
-use crate::report::page::Page;
+use crate::report::sink::TextSink;
 
 /// The most properties that are shown if not everything is shown.
 const MOST_PROPERTIES: usize = 20;
@@ -20,14 +20,18 @@ const WHAT: &str = "A property is thread time that one region lost, by ompP's de
                     serial part, is no property. The summary on top says which change would win \
                     most elapsed time.";
 
-pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn write(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     banner("Romp Performance Properties Report", out)?;
     let (shown, trifles): (Vec<_>, Vec<_>) = report
         .properties
         .iter()
         .partition(|property| property.severity.percent >= report.least_severity);
     let least = report.least_severity;
-    let (named, hidden) = match worth.is_whole() {
+    let (named, hidden) = match shown_parts.is_whole() {
         true => (shown.as_slice(), 0),
         false => {
             let most = shown.len().min(MOST_PROPERTIES);

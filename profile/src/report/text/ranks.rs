@@ -6,13 +6,13 @@ use super::layout::{COLUMN_WIDTH, Format, Line, PERCENT_WIDTH, banner};
 use crate::analysis::{Rank, Report};
 use crate::overheads::Category;
 use crate::printable::printable;
-use crate::report::page::Page;
+use crate::report::sink::TextSink;
 
 const NUMBER_WIDTH: usize = 6;
 const THREADS_WIDTH: usize = 9;
 
 /// Writes the section, if there are ranks.
-pub(super) fn write(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn write(report: &Report<'_>, out: &mut TextSink<'_>) -> io::Result<()> {
     let ranks = &report.ranks;
     if ranks.is_empty() {
         return Ok(());

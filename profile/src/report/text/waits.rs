@@ -4,11 +4,11 @@
 use std::io::{self, Write};
 
 use super::layout::{Line, banner, more, region_line, room, shortened};
-use super::worth::Worth;
+use super::shown_parts::ShownParts;
 use crate::analysis::words::{count, percent, short_time, time};
 use crate::analysis::{Contended, Dilation, Lateness, NEGLIGIBLE, Report, Share, Spread};
 use crate::model::{Bucket, ContentionSite, GuardKind};
-use crate::report::page::Page;
+use crate::report::sink::TextSink;
 
 /// The most threads that are named for one barrier.
 const MOST_LATECOMERS: usize = 3;
@@ -26,19 +26,27 @@ const LEAST_DILATED: f64 = 0.1;
 const SHADES: &[u8] = b".:-=+*#@";
 
 /// Writes the sections for the shown regions, if there are data.
-pub(super) fn write(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
-    spreads(report, worth, out)?;
-    lateness(report, worth, out)?;
-    contention(report, worth, out)?;
+pub(super) fn write(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
+    spreads(report, shown_parts, out)?;
+    lateness(report, shown_parts, out)?;
+    contention(report, shown_parts, out)?;
     dilation(report, out)
 }
 
-fn spreads(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+fn spreads(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     if report.spreads.is_empty() {
         return Ok(());
     }
     banner("Romp Instance Times", out)?;
-    let (rows, hidden) = worth.of(&report.spreads, |spread| Some(spread.region));
+    let (rows, hidden) = shown_parts.of(&report.spreads, |spread| Some(spread.region));
     let names: Vec<String> = rows
         .iter()
         .map(|spread| region_line(report, spread.region))
@@ -105,12 +113,16 @@ fn histogram(spread: &Spread) -> String {
     )
 }
 
-fn lateness(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+fn lateness(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     if report.lateness.is_empty() {
         return Ok(());
     }
     banner("Romp Last Arrivals at Barriers", out)?;
-    let (rows, hidden) = worth.of(&report.lateness, |lateness| Some(lateness.region));
+    let (rows, hidden) = shown_parts.of(&report.lateness, |lateness| Some(lateness.region));
     for lateness in rows {
         writeln!(
             out,
@@ -124,7 +136,7 @@ fn lateness(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Resul
     more(hidden, "more region", out)
 }
 
-fn latecomers(report: &Report<'_>, lateness: &Lateness, out: &mut Page<'_>) -> io::Result<()> {
+fn latecomers(report: &Report<'_>, lateness: &Lateness, out: &mut TextSink<'_>) -> io::Result<()> {
     for thread in lateness.threads.iter().take(MOST_LATECOMERS) {
         write!(
             out,
@@ -145,12 +157,22 @@ fn latecomers(report: &Report<'_>, lateness: &Lateness, out: &mut Page<'_>) -> i
     }
 }
 
-fn contention(report: &Report<'_>, worth: &Worth, out: &mut Page<'_>) -> io::Result<()> {
+fn contention(
+    report: &Report<'_>,
+    shown_parts: &ShownParts,
+    out: &mut TextSink<'_>,
+) -> io::Result<()> {
     if report.contention.is_empty() {
         return Ok(());
     }
     banner("Romp Contention", out)?;
-    let most = |of: usize, most: usize| if worth.is_whole() { of } else { of.min(most) };
+    let most = |of: usize, most: usize| {
+        if shown_parts.is_whole() {
+            of
+        } else {
+            of.min(most)
+        }
+    };
     let shown = most(report.contention.len(), MOST_GUARDS);
     for contended in &report.contention[..shown] {
         writeln!(out, "{}", guard(contended))?;
@@ -200,7 +222,7 @@ fn site(
     report: &Report<'_>,
     site: &ContentionSite,
     timed: u64,
-    out: &mut Page<'_>,
+    out: &mut TextSink<'_>,
 ) -> io::Result<()> {
     let each = |ns: u64, number: u64| match ns / number.max(1) {
         0 if ns > 0 => "under 1 ns".to_owned(),
@@ -232,7 +254,7 @@ fn site(
     Ok(())
 }
 
-fn dilation(report: &Report<'_>, out: &mut Page<'_>) -> io::Result<()> {
+fn dilation(report: &Report<'_>, out: &mut TextSink<'_>) -> io::Result<()> {
     let Some(dilation) = &report.dilation else {
         return Ok(());
     };

@@ -5,11 +5,11 @@ use crate::units::{Factor, Percent};
 
 /// A share in each of several runs, in percent.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct SharePerRun {
     sorted: Vec<f64>,
 }
 
-impl Found {
+impl SharePerRun {
     pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
         let mut sorted: Vec<f64> = values.collect();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn at_most(values: &[f64], limit: f64) -> (bool, String) {
-        Found::of(values.iter().copied()).at_most(Percent(limit))
+        SharePerRun::of(values.iter().copied()).at_most(Percent(limit))
     }
 
     #[test]

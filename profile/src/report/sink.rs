@@ -22,7 +22,7 @@ const NORMAL: &[u8] = b"\x1b[0m";
 
 /// The destination of text. Lines are cut and emphasised here, so that code that lays out
 /// tables need not know about terminals.
-pub(crate) struct Page<'o> {
+pub(crate) struct TextSink<'o> {
     out: &'o mut dyn Write,
     style: Style,
     /// The text of the current line; only used for a terminal.
@@ -30,7 +30,7 @@ pub(crate) struct Page<'o> {
     is_strong: bool,
 }
 
-impl<'o> Page<'o> {
+impl<'o> TextSink<'o> {
     pub(crate) fn new(out: &'o mut dyn Write, style: Style) -> Self {
         Self {
             out,
@@ -96,7 +96,7 @@ impl<'o> Page<'o> {
     }
 }
 
-impl Write for Page<'_> {
+impl Write for TextSink<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_plain() {
             return self.out.write(bytes);
@@ -127,10 +127,10 @@ mod tests {
 
     fn shown(style: Style, text: &str) -> String {
         let mut out = Vec::new();
-        let mut page = Page::new(&mut out, style);
-        page.write_all(text.as_bytes()).unwrap();
-        page.strong(|page| writeln!(page, "title")).unwrap();
-        page.flush().unwrap();
+        let mut sink = TextSink::new(&mut out, style);
+        sink.write_all(text.as_bytes()).unwrap();
+        sink.strong(|sink| writeln!(sink, "title")).unwrap();
+        sink.flush().unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -14,11 +14,11 @@ const DEEPEST: usize = 6;
 
 /// The files below some folders, by the last parts of their paths.
 #[derive(Debug, Default)]
-pub(super) struct Elsewhere {
+pub(super) struct MovedSources {
     files: HashMap<OsString, Vec<PathBuf>>,
 }
 
-impl Elsewhere {
+impl MovedSources {
     /// Searches the folders, those nearest to the top first.
     pub(super) fn below(folders: &[PathBuf]) -> Self {
         let mut found = Self::default();
@@ -83,7 +83,7 @@ mod tests {
             std::fs::create_dir_all(&below).unwrap();
             std::fs::write(below.join("eam.c"), text).unwrap();
         }
-        let below = Elsewhere::below(&[folder.path().to_owned()]);
+        let below = MovedSources::below(&[folder.path().to_owned()]);
         let find = |text: &str| below.find("./eam.c", |hash| hash == file_hash(text.as_bytes()));
         let compiled = folder.path().join("src/openmp/eam.c");
         assert_eq!(find("compiled"), Some(compiled));

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use crate::analysis::{Report, Table};
 use crate::columns::{Column, Quantity};
-use crate::report::page::Page;
+use crate::report::sink::TextSink;
 
 /// If there are more regions than this, only this many are shown.
 pub(super) const MOST_REGIONS: usize = 20;
@@ -24,31 +24,31 @@ const LEAST_OFF: f64 = 5.0;
 
 /// Which regions are shown.
 #[derive(Debug)]
-pub(super) struct Worth {
+pub(super) struct ShownParts {
     is_shown: Vec<bool>,
     is_whole: bool,
     /// Whether regions that ran are left out.
     leaves_out: bool,
 }
 
-impl Worth {
+impl ShownParts {
     /// Shows everything if the user asked for it, or chose what is shown.
-    pub(super) fn new(report: &Report<'_>, page: &Page<'_>) -> Self {
+    pub(super) fn new(report: &Report<'_>, sink: &TextSink<'_>) -> Self {
         let number = report.labels.len();
-        let is_whole = page.is_whole() || report.shown.is_some();
-        let mut worth = Self {
+        let is_whole = sink.is_whole() || report.shown.is_some();
+        let mut shown_parts = Self {
             is_shown: vec![true; number],
             is_whole,
             leaves_out: !is_whole && report.flat.len() > MOST_REGIONS,
         };
         // A large program has many constructs that a run does not reach.
         if !is_whole && number > MOST_REGIONS {
-            worth.is_shown = vec![false; number];
+            shown_parts.is_shown = vec![false; number];
             for region in most(report) {
-                worth.is_shown[region] = true;
+                shown_parts.is_shown[region] = true;
             }
         }
-        worth
+        shown_parts
     }
 
     pub(super) fn shows(&self, region: usize) -> bool {
