@@ -23,12 +23,12 @@ mod lines;
 mod list;
 mod man;
 mod merge;
+mod misplaced_words;
 mod opari2;
 mod page;
 mod report;
 mod run;
 mod scale;
-mod slips;
 mod style;
 mod trace;
 mod view;
@@ -143,7 +143,7 @@ fn run_command() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    if let Some(message) = slips::meant(&Arguments::command(), &words) {
+    if let Some(message) = misplaced_words::meant(&Arguments::command(), &words) {
         tell!("{message}");
         return ExitCode::from(2);
     }

@@ -29,12 +29,12 @@ mod macros;
 mod matcher;
 mod mentions;
 mod own_lines;
-mod places;
 pub(crate) mod preprocessed;
 mod raw_directive;
 mod rows;
 pub mod scan;
 mod sections;
+mod statement_places;
 mod tree;
 mod updated;
 
