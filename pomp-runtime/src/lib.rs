@@ -7,7 +7,7 @@
 //!                                                 with us);
 //!                                                 all pass `boundary`
 //! measure    the event gets time, thread, region  clock, thread, stack, team, task, lock; pausing,
-//!                                                 passing, quiesce, cancellation
+//!                                                 paused_events, quiesce, cancellation
 //!            and is recorded, or passed on        records (regions, nodes, teams, frames), calls
 //!                                                 (call paths), trace; collector (a tool's
 //!                                                 callbacks)

@@ -2,7 +2,7 @@
 //!
 //! A pause takes no time: regions that are open go on after it as if the program had stood still.
 //! Threads go on to open and close frames in a pause, so that regions after it have their place on
-//! the call paths. A region that both begins and ends in a pause is not recorded (`passing`).
+//! the call paths. A region that both begins and ends in a pause is not recorded (`paused_events`).
 //!
 //! No frame is changed when a pause begins or ends. At its next event each thread moves the times
 //! of its own frames by the lengths of the pauses since its last event.

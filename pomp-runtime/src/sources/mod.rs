@@ -31,7 +31,7 @@ pub mod ompt;
 mod opari1;
 mod opari1_table;
 #[cfg(not(test))]
-mod own;
+mod own_code;
 mod passable;
 mod pomp;
 mod pomp2;

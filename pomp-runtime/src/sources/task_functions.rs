@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::boundary::event_of;
-use super::own;
+use super::own_code;
 use super::pomp::{begin_execution, on_event};
 use crate::measure::coarse_times;
 use crate::measure::errno;
@@ -132,13 +132,13 @@ unsafe extern "C-unwind" fn run(first: usize, second: usize, place: usize) -> c_
     };
     let region = body.region;
     begin_execution(|| Some(region), |_| Some(region), 0);
-    let around = own::enter(body.function);
+    let around = own_code::enter(body.function);
     // SAFETY: the program made the task of this function; the runtime calls it with these.
     let result = unsafe {
         let function: Function = std::mem::transmute(body.function);
         function(first, second)
     };
-    own::leave(around);
+    own_code::leave(around);
     if !coarse_times::is_recorded(Event::TaskEnd, || region.known_execution()) {
         event_of(
             |_| region.execution(),

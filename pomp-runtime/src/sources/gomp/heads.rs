@@ -5,7 +5,7 @@
 
 use profile::region_kind::RegionKind;
 
-use super::super::own;
+use super::super::own_code;
 use super::runtime::asked;
 use super::shapes::tell;
 use super::site;
@@ -43,7 +43,7 @@ pub unsafe extern "C-unwind" fn head_begins<E: Entry>(
     _padding: usize,
     caller: usize,
 ) -> usize {
-    if own::holds(caller) {
+    if own_code::holds(caller) {
         return asked::num_threads();
     }
     asked_at().set(caller);
@@ -69,7 +69,7 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
     _padding: usize,
     caller: usize,
 ) -> usize {
-    if own::holds(caller) {
+    if own_code::holds(caller) {
         return asked::thread_num();
     }
     // SAFETY: the runtime's function of this name takes nothing.

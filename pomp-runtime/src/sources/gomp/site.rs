@@ -12,7 +12,7 @@ use profile::region_kind::RegionKind;
 
 use super::super::by_address::{self, Registry, Table};
 use super::super::task_functions::TaskFunction;
-use super::super::{called, own};
+use super::super::{called, own_code};
 use super::runtime::{self, Runtime};
 use super::table::EventRegion;
 use super::table::row::Row;
@@ -64,8 +64,8 @@ static BOOK: Mutex<Registry<(usize, usize), Site>> = Mutex::new(Registry::new())
 /// to where we called the body. Such a call is known by the body.
 #[inline(always)]
 pub(super) fn of_caller(caller: usize) -> usize {
-    match own::holds(caller) {
-        true => own::body(),
+    match own_code::holds(caller) {
+        true => own_code::body(),
         false => caller,
     }
 }
@@ -186,7 +186,7 @@ fn read(entry: usize, name: &'static CStr, of: EventRegion, address: usize, word
         // The return address may be that of the next line, or of another function.
         let offset = match of {
             EventRegion::Body(_) => address,
-            _ if address == own::body() => address,
+            _ if address == own_code::body() => address,
             _ => address.wrapping_sub(1),
         };
         let copies = name == c"GOMP_single_copy_start";

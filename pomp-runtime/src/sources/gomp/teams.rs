@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 
 use super::super::boundary::{Action, event_of};
-use super::super::own;
+use super::super::own_code;
 use super::chunks::{self, CallWords, StackWords};
 use super::runtime::Runtime;
 use super::site::{self, Call};
@@ -141,13 +141,13 @@ unsafe extern "C-unwind" fn member(launch: *mut c_void) {
     // SAFETY: the thread that forks passes such a record, which exists until the team is gone.
     let launch = unsafe { *launch.cast::<Launch>() };
     begin(launch);
-    let around = own::enter(launch.body);
+    let around = own_code::enter(launch.body);
     // SAFETY: the program passed the body with this data.
     unsafe {
         let body: Body = std::mem::transmute(launch.body);
         body(std::ptr::with_exposed_provenance_mut(launch.data));
     }
-    own::leave(around);
+    own_code::leave(around);
     end(launch);
 }
 
