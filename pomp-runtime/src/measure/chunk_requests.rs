@@ -226,7 +226,7 @@ impl Thread {
         let descriptor = node.region().map(|region| &region.descriptor);
         let is_ordered = |it: &Descriptor| it.other.contains_key("hasOrdered");
         let is_fit = descriptor.is_some_and(|it| it.code.is_none() && !is_ordered(it));
-        is_fit && node.has_short_chunks() && self.sampler.one_of(2)
+        is_fit && node.has_short_chunks() && self.pass_table.one_of(2)
     }
 
     /// The innermost loop, if the thread's requests are for its chunks. The schedule is not known of

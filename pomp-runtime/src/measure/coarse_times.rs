@@ -14,9 +14,9 @@ use profile::event::{Action, Event};
 use profile::region_kind::PseudoRegion;
 
 use super::calls::totals::Total;
+use super::node_sample::NINETY_FIVE;
 use super::records::frame::Role;
 use super::records::{CoarseTimes, Frame, Node, Region};
-use super::sample::NINETY_FIVE;
 use super::shared::leak;
 use super::thread::{self, Thread};
 use super::{attention, clock, coarse_clock, pause, sampling, state};
@@ -176,9 +176,9 @@ impl Thread {
             return true;
         }
         let only_knows_place =
-            self.pauses() == mark && !self.sampler.is_passing() && self.knows_place_already();
+            self.pauses() == mark && !self.pass_table.is_passing() && self.knows_place_already();
         if only_knows_place {
-            self.sampler.forget_place();
+            self.pass_table.forget_place();
             self.looks_no_more();
         }
         only_knows_place

@@ -13,9 +13,9 @@ use super::coarse_clock;
 use super::errno;
 use super::lending::Passing;
 use super::own_time;
+use super::pass_table::Passes;
 use super::records::region;
 use super::records::{CoarseTimes, Region};
-use super::sampler::Passes;
 use super::shared::{SharedRef, leak};
 use super::state;
 use super::thread::{self, Thread};
@@ -339,7 +339,7 @@ fn ticks_of_passed(
     if !thread.pass_over_next(region, all + 1) {
         return None;
     }
-    let Passes::Lends(record) = thread.sampler.counts_and_lends(region) else {
+    let Passes::Lends(record) = thread.pass_table.counts_and_lends(region) else {
         return None;
     };
     let mut passed = 0;

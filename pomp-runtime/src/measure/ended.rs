@@ -109,8 +109,8 @@ impl Thread {
         });
         let was_passed = self.passed_member.has_ended() || self.passed_member.is_in();
         self.passed_member.leave();
-        if (serves_anew || was_passed) && !self.sampler.is_passing() {
-            self.sampler.forget_place();
+        if (serves_anew || was_passed) && !self.pass_table.is_passing() {
+            self.pass_table.forget_place();
             self.looks_no_more();
         }
     }

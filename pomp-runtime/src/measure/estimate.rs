@@ -6,7 +6,7 @@ use profile::descriptor::has_read_clause;
 use profile::overheads::within_measured_time;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
-use super::sample::{PARTS, Sample, half_interval};
+use super::node_sample::{PARTS, Sample, half_interval};
 use super::sampling::cost_of_pair;
 use super::work_between::is_changed_by_timing;
 use crate::measure::cost::{ticks_of_empty_instance, ticks_of_updates};

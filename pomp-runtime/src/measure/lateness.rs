@@ -58,7 +58,7 @@ impl Thread {
             let others = u64::from(size - 1);
             match sampling::barriers_to_skip(looks.done.get(), others, interval) {
                 0 | 1 => {}
-                many => looks.left.set(self.sampler.about(many)),
+                many => looks.left.set(self.pass_table.about(many)),
             }
         }
     }

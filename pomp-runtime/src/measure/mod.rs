@@ -4,7 +4,7 @@
 //!
 //! Records stand below what events do with them. `region`, `calls`, `frame` and `team_record` lead
 //! to one another: a region to its open teams, a team to the node and the frame of its fork, and
-//! these to their region. The block of a `thread` is made of these and of `holds`, `sampler`,
+//! these to their region. The block of a `thread` is made of these and of `holds`, `pass_table`,
 //! `counters`, `collector_counts` and `trace_stream`.
 //!
 //! Code that runs while the program is measured takes no lock, allocates only when it sees a call
@@ -54,12 +54,14 @@ pub(crate) mod memory;
 pub(crate) mod message;
 pub(crate) mod modules;
 pub(crate) mod mutex;
+pub(crate) mod node_sample;
 mod notify;
 pub(crate) mod omp;
 pub(crate) mod open_frames;
 pub(crate) mod own_file;
 pub(crate) mod own_time;
 pub(crate) mod pace;
+pub(crate) mod pass_table;
 pub(crate) mod passed;
 pub(crate) mod passed_locks;
 pub(crate) mod passed_members;
@@ -78,8 +80,6 @@ pub(crate) mod rights;
     allow(dead_code, reason = "its users are not built")
 )]
 pub(crate) mod run_list;
-pub(crate) mod sample;
-pub(crate) mod sampler;
 pub(crate) mod sampling;
 mod scheduling;
 pub(crate) mod shared;

@@ -10,10 +10,10 @@ use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::clock::now;
+use super::pass_table::{Passes, place_of};
 use super::records::Frame;
 use super::records::Region;
 use super::records::frame::Role;
-use super::sampler::{Passes, place_of};
 use super::thread::{self, Thread};
 use super::{attention, coarse_clock, coarse_times, pause, state};
 use crate::measure::lending::Passing;
@@ -47,7 +47,7 @@ pub(crate) fn is_passed_over(
 #[inline(always)]
 pub(crate) fn open_instance() -> Option<&'static Region> {
     let thread = thread::current().filter(|_| state::is_quick())?;
-    thread.sampler.passed.region()
+    thread.pass_table.passed.region()
 }
 
 /// As `is_passed_over`, of the end of an implicit barrier, with which its construct ends.
@@ -55,7 +55,7 @@ pub(crate) fn open_instance() -> Option<&'static Region> {
 pub(crate) fn is_end_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
     let is_passed_over = is_passed_over(Event::ImplicitBarrierExit, find);
     if is_passed_over && let Some(thread) = thread::current() {
-        thread.sampler.passed.end();
+        thread.pass_table.passed.end();
     }
     is_passed_over
 }
@@ -74,7 +74,7 @@ pub(crate) fn is_done_at_once(
 /// not reported then.
 pub(crate) fn pass_over_and_lend(region: Option<&'static Region>) -> Passes {
     match at_known_place(region) {
-        Some((thread, region)) => thread.sampler.counts_and_lends(region),
+        Some((thread, region)) => thread.pass_table.counts_and_lends(region),
         None => Passes::No,
     }
 }
@@ -90,7 +90,7 @@ pub(crate) fn begin_and_lend(
         return None;
     };
     let (thread, region) = at_known_place(region)?;
-    thread.sampler.begins_and_lends(region, phase)
+    thread.pass_table.begins_and_lends(region, phase)
 }
 
 /// The record in which this thread counts the instances of a construct that is switched off, if it has
@@ -131,7 +131,7 @@ fn is_passed_over_by(
     }
     // Else the thread is in no state in which it can pass over something.
     let begins = matches!(event.action(), Action::Open(_) | Action::OpenWork);
-    if !begins && !thread.sampler.is_passing() || !knows_place(thread) {
+    if !begins && !thread.pass_table.is_passing() || !knows_place(thread) {
         return false;
     }
     thread.passes_over(event, find)
@@ -172,7 +172,7 @@ impl Thread {
     ) -> bool {
         match self.knows_place_already() {
             true => true,
-            false if self.sampler.is_passing() => {
+            false if self.pass_table.is_passing() => {
                 self.records_if_long();
                 true
             }
@@ -183,13 +183,13 @@ impl Thread {
     /// Whether the thread knows its place, without looking for it.
     #[inline(always)]
     pub(super) fn knows_place_already(&self) -> bool {
-        self.sampler.seen.get() == coarse_clock::mark()
+        self.pass_table.seen.get() == coarse_clock::mark()
     }
 
     /// Whether the thread is in something that is passed over.
     #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
     pub(crate) fn is_passing_over(&self) -> bool {
-        self.sampler.is_passing() || self.passed_member.is_in()
+        self.pass_table.is_passing() || self.passed_member.is_in()
     }
 
     /// Finds the thread's place if instances of a region are passed over anywhere.
@@ -204,7 +204,7 @@ impl Thread {
         let place = self
             .top()
             .and_then(|top| Some(place_of(top.node()?, top.within())));
-        place.is_some_and(|place| self.sampler.has_left(region, place))
+        place.is_some_and(|place| self.pass_table.has_left(region, place))
     }
 
     /// Handles an event of a construct on a thread that knows its place. True if there is no more
@@ -219,7 +219,7 @@ impl Thread {
         event: Event,
         find: impl FnOnce() -> Option<&'static Region> + Copy,
     ) -> bool {
-        let sampler = &self.sampler;
+        let pass_table = &self.pass_table;
         let is_passed_over = match event.action() {
             Action::Open(phase) => {
                 find().is_some_and(|region| self.passes_over_whole(region, phase))
@@ -228,12 +228,12 @@ impl Thread {
                 find().is_some_and(|region| self.passes_over_whole(region, PseudoRegion::Body))
             }
             Action::SwitchPhase(phase) if self.has_open(event, find) => {
-                sampler.passed.set_phase(phase);
+                pass_table.passed.set_phase(phase);
                 true
             }
             _ if ends_momentary(event) => !self.has_on_top(event.passed_over_with(), find),
             Action::Close | Action::CloseWork if self.has_open(event, find) => {
-                sampler.passed.end();
+                pass_table.passed.end();
                 true
             }
             _ => false,
@@ -243,9 +243,9 @@ impl Thread {
                 Event::BarrierEnter => self.counts_barrier(),
                 Event::ImplicitBarrierEnter => {
                     self.counts_barrier();
-                    sampler.counts_part(PseudoRegion::Ibarr);
+                    pass_table.counts_part(PseudoRegion::Ibarr);
                 }
-                Event::SingleBegin => sampler.counts_part(PseudoRegion::Body),
+                Event::SingleBegin => pass_table.counts_part(PseudoRegion::Body),
                 _ => {}
             }
         }
@@ -259,7 +259,7 @@ impl Thread {
         event: Event,
         find: impl FnOnce() -> Option<&'static Region> + Copy,
     ) -> bool {
-        let Some(open) = self.sampler.passed.region() else {
+        let Some(open) = self.pass_table.passed.region() else {
             return false;
         };
         event.passed_over_with() == Some(open.kind)
@@ -268,13 +268,13 @@ impl Thread {
 
     #[inline(always)]
     fn passes_over_whole(&'static self, region: &'static Region, phase: PseudoRegion) -> bool {
-        let sampler = &self.sampler;
+        let pass_table = &self.pass_table;
         // A construct that begins inside an instance that is passed over has another place.
-        if sampler.is_passing() || !sampler.counts_at(region, sampler.place.get()) {
+        if pass_table.is_passing() || !pass_table.counts_at(region, pass_table.place.get()) {
             return false;
         }
         if !region.kind.is_momentary() {
-            sampler.passed.begin(region, phase);
+            pass_table.passed.begin(region, phase);
         }
         true
     }
@@ -297,10 +297,10 @@ impl Thread {
     #[cold]
     #[inline(never)]
     fn find_place(&'static self) -> bool {
-        let sampler = &self.sampler;
+        let pass_table = &self.pass_table;
         // The mark is read first: a request that comes meanwhile changes it.
         let mark = coarse_clock::mark_of_all_before();
-        let sees_all = match sampler.seen.get() {
+        let sees_all = match pass_table.seen.get() {
             0 => self.is_up_to_date(pause::mark()),
             // `sees` compares a field that the call of `looks_up_next_time` below has overwritten.
             _ => self.pauses() == pause::mark(),
@@ -322,8 +322,8 @@ impl Thread {
         {
             return false;
         }
-        sampler.place.set(place_of(parent, top.within()));
-        sampler.seen.set(mark);
+        pass_table.place.set(place_of(parent, top.within()));
+        pass_table.seen.set(mark);
         self.looks_up_next_time();
         true
     }
@@ -333,11 +333,11 @@ impl Thread {
     #[inline(never)]
     fn records_if_long(&'static self) {
         let mark = coarse_clock::mark();
-        let sampler = &self.sampler;
-        let seen = sampler.seen.get();
+        let pass_table = &self.pass_table;
+        let seen = pass_table.seen.get();
         let (first, steps) = (coarse_clock::steps_of(seen), coarse_clock::steps_of(mark));
         // Only the steps are brought up to date. A request still has to be noticed.
-        sampler.seen.set(seen - first + steps);
+        pass_table.seen.set(seen - first + steps);
         if self.is_paused() {
             return;
         }
@@ -345,8 +345,8 @@ impl Thread {
             return;
         };
         // Only the time is added: the instance is counted with all others that are passed over.
-        let phase = sampler.passed.phase();
-        if let Some(node) = sampler.open_node() {
+        let phase = pass_table.passed.phase();
+        if let Some(node) = pass_table.open_node() {
             node.add_known_time(phase, ticks);
         }
     }
@@ -361,7 +361,7 @@ impl Thread {
             return false;
         };
         let place = place_of(parent, node.key_within());
-        let entry = self.sampler.entry(region, place);
+        let entry = self.pass_table.entry(region, place);
         entry.region.set(Some(region));
         entry.place.set(place);
         entry.arm(number);
@@ -373,10 +373,10 @@ impl Thread {
 
     /// Something happens in the instance that is passed over, so the instance is put on the stack.
     pub(super) fn put_on_stack(&'static self) {
-        let sampler = &self.sampler;
-        let phase = sampler.passed.phase();
-        let open = sampler.open_node();
-        sampler.passed.end();
+        let pass_table = &self.pass_table;
+        let phase = pass_table.passed.phase();
+        let open = pass_table.open_node();
+        pass_table.passed.end();
         if let Some(node) = open {
             self.put_counted_on_stack(node, phase as u8);
             if let Some(region) = node.region().filter(|it| it.kind.is_shared_by_a_team()) {

@@ -141,7 +141,7 @@ impl Node {
     pub(crate) fn has_failed_untimed(&self) {
         if let Some(sample) = self.sample() {
             self.counts_untimed();
-            let is_row_timed = || thread::current().is_some_and(|it| it.sampler.one_of(ROWS));
+            let is_row_timed = || thread::current().is_some_and(|it| it.pass_table.one_of(ROWS));
             sample.tests.fails(is_row_timed, now);
         }
     }
@@ -163,12 +163,12 @@ impl Thread {
         &'static self,
         region: &'static Region,
     ) -> Option<&'static Node> {
-        if self.sampler.is_passing() || !self.knows_place_for(|| Some(region)) {
+        if self.pass_table.is_passing() || !self.knows_place_for(|| Some(region)) {
             return None;
         }
-        // The sampler knows no node whose instances are all such calls.
+        // The table knows no node whose instances are all such calls.
         let by_tree = || self.next_frame(region).map(|(_, node)| node);
-        let node = self.sampler.node_of(region).or_else(by_tree)?;
+        let node = self.pass_table.node_of(region).or_else(by_tree)?;
         let sample = node.sample()?;
         (sample.untimed_calls() < CALLS).then_some(node)
     }
@@ -182,13 +182,13 @@ impl Thread {
     ) -> bool {
         let held = &self.passed_lock;
         let is_free = held.address.load(Ordering::Relaxed) == 0;
-        if !is_free || self.sampler.is_passing() {
+        if !is_free || self.pass_table.is_passing() {
             return false;
         }
         if !knows_place(self, region) {
             return false;
         }
-        let Some(node) = self.sampler.passed_guarded(region, address) else {
+        let Some(node) = self.pass_table.passed_guarded(region, address) else {
             return false;
         };
         held.node.set(Some(node));

@@ -16,11 +16,11 @@
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::clock::{self, now};
+use super::node_sample::Sample;
 use super::records::Frame;
 use super::records::Region;
 use super::records::frame::Role;
 use super::records::team::TeamHandle;
-use super::sample::Sample;
 use super::shared::leak;
 use super::thread::{self, Thread};
 use super::{coarse_clock, pause, sampling, state};
@@ -108,7 +108,7 @@ impl Thread {
         size: impl FnOnce() -> u32 + Copy,
     ) -> bool {
         // Else there is something to do first.
-        let is_free = !self.sampler.is_passing() && self.pauses() == pause::mark();
+        let is_free = !self.pass_table.is_passing() && self.pauses() == pause::mark();
         let root = self.tree.known_member_root(fork, number);
         let Some(root) = root.filter(|_| is_free) else {
             return false;
@@ -135,7 +135,7 @@ impl Thread {
         sample.add_passed(1);
         self.passed_member.begin(root, coarse_clock::mark());
         // The next event in the part runs `catch_up` first, which puts the member on the stack.
-        self.sampler.forget_place();
+        self.pass_table.forget_place();
         self.looks_up_next_time();
     }
 

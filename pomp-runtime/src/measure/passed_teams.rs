@@ -85,7 +85,7 @@ impl Thread {
         let Some(teams) = teams.filter(|teams| is_in_use(teams)) else {
             return Some(TeamHandle::Team(team));
         };
-        self.sampler.teams.add(1);
+        self.pass_table.teams.add(1);
         let left = teams.left.load(Ordering::Relaxed);
         let is_told = attention::is_needed() || self.paused().is_some();
         if left == 0 || is_told || region.holds_others() {
@@ -118,7 +118,7 @@ impl Thread {
         if left == 0 || region.holds_others() || !is_as_before {
             return None;
         }
-        self.sampler.teams.add(1);
+        self.pass_table.teams.add(1);
         teams.passes_one_over(team, left);
         frame.team_size.store(0, Ordering::Relaxed);
         let at = now();
@@ -170,7 +170,7 @@ impl Thread {
         let weight = weight.max(1);
         let interval = at.wrapping_sub(teams.last.get()) / weight;
         // Regions that take turns share the budget.
-        let forked = self.sampler.teams.get();
+        let forked = self.pass_table.teams.get();
         let regions = forked.wrapping_sub(teams.forked.get()) / weight;
         teams.last.set(at);
         teams.forked.set(forked);
@@ -181,7 +181,7 @@ impl Thread {
         let left = match sampling::teams_to_pass_over(teams.timed.get(), interval, regions, longer)
         {
             0 | 1 => 0,
-            many => self.sampler.about(many),
+            many => self.pass_table.about(many),
         };
         teams.left.store(left as u32, Ordering::Relaxed);
     }

@@ -29,14 +29,14 @@ impl Thread {
     #[cold]
     #[inline(never)]
     pub(super) fn catch_up(&'static self) -> bool {
-        if self.sampler.is_passing() {
+        if self.pass_table.is_passing() {
             self.put_on_stack();
         } else if self.passed_member.is_in() {
             self.put_member_on_stack(false);
         } else {
             self.leave_old_team();
         }
-        self.sampler.forget_place();
+        self.pass_table.forget_place();
         self.looks_no_more();
         if self.is_up_to_date(pause::mark()) {
             return true;

@@ -25,9 +25,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use profile::region_kind::PseudoRegion;
 
 use super::arrival::member_frame;
+use super::node_sample::Sample;
 use super::records::frame::Role;
 use super::records::{Frame, Region};
-use super::sample::Sample;
 use super::shared::leak;
 use super::thread::Thread;
 use super::{coarse_clock, cost};
@@ -237,7 +237,7 @@ impl Thread {
     /// The number of instances for which one that is timed now stands: itself, and those that were
     /// passed over before it.
     pub(super) fn weigh(&'static self, node: &'static Node, sample: &'static Sample) -> u64 {
-        let entry = self.sampler.entry_of(node);
+        let entry = self.pass_table.entry_of(node);
         if let Some(entry) = entry.filter(|entry| entry.is_of(node)) {
             entry.settle();
         }
@@ -265,14 +265,14 @@ impl Thread {
             let interval = start.saturating_sub(before);
             sample.add_interval(node, weight - 1, interval);
             // Other constructs had instances timed meanwhile.
-            let timed = self.sampler.timed.get();
+            let timed = self.pass_table.timed.get();
             let others = timed.saturating_sub(sample.timed_until.get());
             let without_timing = interval.saturating_sub(timing).saturating_sub(others);
             sample.sequence.add_interval(weight - 1, without_timing);
             sample.note_interval(weight - 1, interval, timing);
         }
-        self.sampler.timed.add(ticks + timing);
-        sample.timed_until.set(self.sampler.timed.get());
+        self.pass_table.timed.add(ticks + timing);
+        sample.timed_until.set(self.pass_table.timed.get());
         let decides_itself = node.region().is_some_and(Region::may_be_passed_over);
         // A loop is passed over with the part of the member that it is in.
         if decides_itself && sample.drawn.get() >= TIMED_FIRST {
@@ -283,18 +283,18 @@ impl Thread {
     /// Has the next instances of a node passed over, as many as fit the budget if they come at this
     /// `interval` in ticks. The last one ended `at` this time. A pair of events costs `pair` ticks here.
     fn arm(&'static self, node: &'static Node, at: u64, interval: u64, pair: u64) {
-        let Some(entry) = self.sampler.entry_of(node) else {
+        let Some(entry) = self.pass_table.entry_of(node) else {
             return;
         };
         if !entry.is_of(node) {
             if entry.is_kept() {
                 return;
             }
-            self.sampler.give(entry, node);
+            self.pass_table.give(entry, node);
         }
         let timing = pair * 2 * node.parts().len().div_ceil(2) as u64;
         let delayed = threads_delayed_by(node).min(MOST_DELAYED);
-        let spent = timing * delayed * self.sampler.used() * WHOLE as u64;
+        let spent = timing * delayed * self.pass_table.used() * WHOLE as u64;
         let spacing = spent / BUDGET.load(Ordering::Relaxed).max(1);
         let wanted = spacing / interval.max(1);
         let shared = node.region().filter(|it| it.kind.is_shared_by_a_team());
@@ -305,7 +305,7 @@ impl Thread {
             }
             (None, 0 | 1) => 0,
             (None, _) if self.times_work_behind(node, at) => 0,
-            (None, many) => self.sampler.about(many.min(MOST_PASSED_IN_A_ROW)),
+            (None, many) => self.pass_table.about(many.min(MOST_PASSED_IN_A_ROW)),
         };
         entry.arm(left as u32);
     }

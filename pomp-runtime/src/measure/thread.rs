@@ -16,11 +16,11 @@ use super::holds::{HeldLock, Holds};
 use super::lending::Unmeasured;
 use super::mutex::lock;
 use super::own_time::OwnTime;
+use super::pass_table::{PassTable, PassedLock, PassedMember};
 use super::records::Frame;
 use super::records::Region;
 use super::records::frame::{Role, add_frames};
 use super::reduction_part::ReductionPart;
-use super::sampler::{PassedLock, PassedMember, Sampler};
 use super::shared::{SharedRef, SharedU64, leak_made};
 use super::thread_word::thread_word;
 use super::trace_stream::Stream;
@@ -51,7 +51,7 @@ pub(crate) struct Thread {
     pub(crate) log: Log,
     pub(crate) trace: Stream,
     pub(super) holds: Holds,
-    pub(crate) sampler: Sampler,
+    pub(crate) pass_table: PassTable,
     pub(crate) passed_lock: PassedLock,
     pub(super) passed_member: PassedMember,
     /// The block that was made before this one.
@@ -247,7 +247,7 @@ fn detach(thread: &'static Thread) {
         if let Some(base) = thread.base() {
             base.set_node(None);
         }
-        thread.sampler.forget_place();
+        thread.pass_table.forget_place();
         thread.counters.close();
         thread.initial.set(0);
         thread.home.set(0);
@@ -270,7 +270,7 @@ impl Thread {
             log: Log::new(),
             trace: Stream::new(),
             holds: Holds::new(),
-            sampler: Sampler::new(),
+            pass_table: PassTable::new(),
             own_time: OwnTime::new(),
             unmeasured: Unmeasured::new(),
             passed_lock: PassedLock::none(),

@@ -18,8 +18,8 @@ use profile::region_kind::RegionKind;
 use super::clock::now_in_order;
 use super::cost::{ticks_of_passing, ticks_of_read_in_order};
 use super::crowding::threads_per_processor;
+use super::node_sample::{Intervals, Sample, Sequence};
 use super::records::{Node, Region};
-use super::sample::{Intervals, Sample, Sequence};
 use super::state;
 use super::thread::{self, Thread};
 
@@ -59,24 +59,24 @@ impl Thread {
     pub(super) fn times_work_behind(&'static self, node: &'static Node, at: u64) -> bool {
         let is_its_turn = || match others_in_turn(node).count() as u64 {
             0 => true,
-            others => self.sampler.one_of(others + 1),
+            others => self.pass_table.one_of(others + 1),
         };
         let times = is_changed_by_timing(node)
-            && self.sampler.one_of(EACH)
+            && self.pass_table.one_of(EACH)
             && is_its_turn()
             && !self.times_other_work(at);
         if times {
-            self.sampler.work_between.begin.set(0);
-            self.sampler.work_between.node.set(Some(node));
+            self.pass_table.work_between.begin.set(0);
+            self.pass_table.work_between.node.set(Some(node));
             // Whichever comes next ends the work.
-            others_in_turn(node).for_each(|other| self.sampler.times_next(other));
+            others_in_turn(node).for_each(|other| self.pass_table.times_next(other));
         }
         times
     }
 
     /// Whether work is being timed that may still count.
     fn times_other_work(&self, at: u64) -> bool {
-        let between = &self.sampler.work_between;
+        let between = &self.pass_table.work_between;
         let sample = between.node.get().and_then(Node::sample);
         sample.is_some_and(|sample| {
             let ticks = at.saturating_sub(between.begin.get());
@@ -86,14 +86,14 @@ impl Thread {
 
     /// An instance has ended.
     pub(crate) fn begin_work_between(&'static self, now: impl Fn() -> u64) {
-        let between = &self.sampler.work_between;
+        let between = &self.pass_table.work_between;
         let Some(node) = between.node.get() else {
             return;
         };
         if between.begin.get() != 0 {
             return;
         }
-        match self.sampler.one_of(EACH_EMPTY) {
+        match self.pass_table.one_of(EACH_EMPTY) {
             true => self.time_empty_work(node, now),
             false => between.begin.set(now()),
         }
@@ -105,7 +105,7 @@ impl Thread {
     #[cold]
     #[inline(never)]
     fn time_empty_work(&'static self, node: &'static Node, now: impl Fn() -> u64) {
-        let between = &self.sampler.work_between;
+        let between = &self.pass_table.work_between;
         let Some(region) = node.region() else { return };
         let begin = now();
         let is_timed = begins_timed(self, region);
@@ -119,7 +119,7 @@ impl Thread {
     /// An instance of a region begins. One of a region that is not executed in turn may be part of the
     /// work: if such pieces were left out, the others would be shorter than usual.
     pub(crate) fn end_work_between(&'static self, region: &'static Region, now: impl Fn() -> u64) {
-        let between = &self.sampler.work_between;
+        let between = &self.pass_table.work_between;
         let begin = between.begin.get();
         let ends = |node: &&'static Node| {
             node.is_of(region) || others_in_turn(node).any(|other| other.is_of(region))
@@ -156,7 +156,7 @@ fn begins_timed(thread: &'static Thread, region: &'static Region) -> bool {
     // The processor mispredicts the program's branch on the number of instances that are still to
     // be passed over: it is seldom 0. Each of these two random branches is mispredicted half of the
     // time, so in the mean one of them is.
-    let random = thread.sampler.random();
+    let random = thread.pass_table.random();
     for bit in [1, 2] {
         if random & bit != 0 {
             called_by_chance();

@@ -7,9 +7,9 @@ use super::snapshot::Snapshot;
 use crate::hash::Map;
 use crate::measure::clock::Scale;
 use crate::measure::cost::Untimed;
+use crate::measure::node_sample::Sample;
 use crate::measure::records::node::{Origin, pseudo_region};
 use crate::measure::records::{Node, Region};
-use crate::measure::sample::Sample;
 use crate::measure::thread::Thread;
 
 pub(super) const MAIN: usize = PseudoRegion::Main as usize;
@@ -25,7 +25,7 @@ const PARTS: [PseudoRegion; 4] = [
 impl Snapshot {
     /// Adds the instances that were only counted, and not added to their nodes yet.
     pub(super) fn count_passed(&mut self, thread: &'static Thread) {
-        for (node, passed) in thread.sampler.pending() {
+        for (node, passed) in thread.pass_table.pending() {
             let Some(index) = self.find(node) else {
                 continue;
             };

@@ -8,9 +8,9 @@ use super::boundary::{event, is_switched_off};
 use super::descriptor::OmpRegDescr;
 use super::pomp::{POMP_Critical_enter, POMP_Master_begin, POMP_Ordered_enter, on_event};
 use crate::measure::lending::{Passing, lend_while_off};
+use crate::measure::pass_table::Passes;
 use crate::measure::passed::{begin_and_lend, lend_for_unmeasured, pass_over_and_lend};
 use crate::measure::records::Region;
-use crate::measure::sampler::Passes;
 use crate::measure::{coarse_times, state, work_between};
 use profile::event::Event;
 

@@ -20,7 +20,7 @@ use self::team_sizes::TeamSizes;
 use self::waits::NodeWaits;
 use super::collector_counts::Occupants;
 use super::counters;
-use super::sample::Sample;
+use super::node_sample::Sample;
 use super::shared::{SharedRef, SharedU64};
 use super::shared_loop::Current;
 use super::slots::{Arrival, Slot, Slots};

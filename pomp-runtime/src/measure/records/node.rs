@@ -18,7 +18,7 @@ use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::waits::NodeWaits;
 use super::{CoarseTimes, Node, Region};
-use crate::measure::sample::Sample;
+use crate::measure::node_sample::Sample;
 use crate::measure::shared::leak;
 use crate::measure::span::Span;
 

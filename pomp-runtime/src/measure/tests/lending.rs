@@ -3,7 +3,7 @@
 use super::sampling::{MANY, event, row, sampled_thread};
 use super::*;
 use crate::measure::lending::Passing;
-use crate::measure::sampler::Passes;
+use crate::measure::pass_table::Passes;
 use crate::measure::{clock, coarse_clock};
 use Event::*;
 
@@ -32,7 +32,7 @@ impl Site {
             return;
         }
         if t.knows_place_for(|| Some(self.region)) {
-            match t.sampler.counts_and_lends(self.region) {
+            match t.pass_table.counts_and_lends(self.region) {
                 Passes::Lends(record) => return self.record = Some(record),
                 Passes::Once => return,
                 Passes::No => {}
@@ -93,7 +93,7 @@ fn the_program_counts_nothing_in_a_section_that_is_passed_over() {
     for number in 0..=MANY {
         event(t, CriticalEnter, critical, at);
         if number == MANY {
-            assert!(site.record.is_some() && t.sampler.is_passing());
+            assert!(site.record.is_some() && t.pass_table.is_passing());
             site.execute(t, at);
         }
         event(t, CriticalExit, critical, at + 1);
@@ -149,7 +149,9 @@ impl Section {
     fn begin(&mut self, t: &'static Thread, at: u64) -> bool {
         self.calls += 1;
         if t.knows_place_for(|| Some(self.region)) {
-            let lent = t.sampler.begins_and_lends(self.region, PseudoRegion::Enter);
+            let lent = t
+                .pass_table
+                .begins_and_lends(self.region, PseudoRegion::Enter);
             if lent.is_some() {
                 self.record = lent;
                 return false;

@@ -231,7 +231,7 @@ fn work_that_waits_for_a_cache_line_is_as_long_as_work_that_does_not() {
     let mut at = 10;
     for number in 0..ALL {
         at = once(t, atomic, UPDATE, at, [50, 300]);
-        let is_timed = t.sampler.work_between.begin.get() != 0;
+        let is_timed = t.pass_table.work_between.begin.get() != 0;
         at += match is_timed && spread(number) >> 62 != 0 {
             true => 400,
             false => 10,

@@ -36,7 +36,7 @@ impl WorkBetween {
 
 /// The constructs that a thread passes over, and the instance that it passes over at the moment.
 #[derive(Debug)]
-pub(crate) struct Sampler {
+pub(crate) struct PassTable {
     /// The mark of the coarse clock when the thread found its place; 0 if it has to find it.
     pub(super) seen: SharedU64,
     pub(super) place: SharedU64,
@@ -142,7 +142,7 @@ pub(super) fn place_of(parent: &'static Node, within: u8) -> u64 {
     std::ptr::from_ref(parent).addr() as u64 + u64::from(within)
 }
 
-impl Sampler {
+impl PassTable {
     pub(super) const fn new() -> Self {
         Self {
             seen: SharedU64::new(0),
