@@ -50,6 +50,28 @@ struct Work {
     ends: Action,
 }
 
+/// The call of an entry, the runtime's function for it, and the loop that the region is, if its chunks
+/// are to be seen.
+///
+/// # Safety
+/// The words are those of the call: those in registers, and the first one on the stack.
+#[inline(always)]
+unsafe fn entered<E: Entry>(
+    registers: [usize; 6],
+    on_stack: usize,
+) -> (Call, Eight, Option<Shared>) {
+    let call = site::of::<E>(registers[0], registers[3]);
+    // SAFETY: the runtime's function of this name takes these words.
+    let function: Eight = unsafe { std::mem::transmute(call.function) };
+    let passed = || CallWords {
+        registers,
+        stack: Some(StackWords::beginning_with(on_stack)),
+    };
+    // SAFETY: as the caller promises.
+    let shared = unsafe { chunks::begun::<E>(call, passed) };
+    (call, function, shared)
+}
+
 /// Entries that return when the team is gone.
 ///
 /// # Safety
@@ -67,15 +89,8 @@ pub unsafe extern "C-unwind" fn parallel<E: Entry>(
     g: usize,
     h: usize,
 ) -> usize {
-    let call = site::of::<E>(body, d);
-    // SAFETY: the runtime's function of this name takes these words.
-    let function: Eight = unsafe { std::mem::transmute(call.function) };
-    let passed = || CallWords {
-        registers: [body, data, c, d, e, f],
-        stack: Some(StackWords::beginning_with(g)),
-    };
     // SAFETY: the words are those of the call.
-    let shared = unsafe { chunks::begun::<E>(call, passed) };
+    let (call, function, shared) = unsafe { entered::<E>([body, data, c, d, e, f], g) };
     let Some(mut launch) = fork::<E>(call, body, data, shared.is_none()) else {
         // SAFETY: as above.
         return unsafe { function(body, data, c, d, e, f, g, h) };
@@ -227,15 +242,8 @@ pub unsafe extern "C-unwind" fn parallel_start<E: Entry>(
     g: usize,
     h: usize,
 ) -> usize {
-    let call = site::of::<E>(body, d);
-    // SAFETY: the runtime's function of this name takes these words.
-    let function: Eight = unsafe { std::mem::transmute(call.function) };
-    let passed = || CallWords {
-        registers: [body, data, c, d, e, f],
-        stack: Some(StackWords::beginning_with(g)),
-    };
     // SAFETY: the words are those of the call.
-    let shared = unsafe { chunks::begun::<E>(call, passed) };
+    let (call, function, shared) = unsafe { entered::<E>([body, data, c, d, e, f], g) };
     let launch = fork::<E>(call, body, data, false);
     let below = STARTED.get();
     let mut started = Box::new(Started {
