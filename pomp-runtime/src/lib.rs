@@ -38,6 +38,8 @@
 
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 
+#[cfg(not(test))]
+mod assembly;
 mod hash;
 mod measure;
 mod result;

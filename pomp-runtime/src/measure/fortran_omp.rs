@@ -8,6 +8,7 @@ mod runtime {
     use std::ffi::{CStr, c_int, c_void};
     use std::sync::atomic::AtomicPtr;
 
+    use crate::assembly::jump;
     use crate::measure::dynamic;
 
     unsafe extern "C" {
@@ -26,19 +27,6 @@ mod runtime {
 
     type InitWithHint = unsafe extern "C" fn(*mut c_void, *const c_int);
     type Test = unsafe extern "C" fn(*mut c_void) -> c_int;
-
-    #[cfg(target_arch = "x86_64")]
-    macro_rules! jump {
-        () => {
-            "jmp"
-        };
-    }
-    #[cfg(target_arch = "aarch64")]
-    macro_rules! jump {
-        () => {
-            "b"
-        };
-    }
 
     // Weak references, as in `omp`. The two functions are weak definitions: in a
     // static executable those of the runtime win, and are not measured.

@@ -6,7 +6,7 @@
 macro_rules! define_weakly {
     ($($name:expr => $target:expr),+ $(,)?) => {$(
         $crate::sources::weak::weak_name! {
-            $name, $target, concat!($crate::sources::weak::jump!(), " ", $target)
+            $name, $target, concat!($crate::assembly::jump!(), " ", $target)
         }
     )+};
 }
@@ -135,20 +135,6 @@ macro_rules! in_front_of {
 }
 
 #[cfg(target_arch = "x86_64")]
-macro_rules! jump {
-    () => {
-        "jmp"
-    };
-}
-
-#[cfg(target_arch = "aarch64")]
-macro_rules! jump {
-    () => {
-        "b"
-    };
-}
-
-#[cfg(target_arch = "x86_64")]
 macro_rules! jump_by {
     ($word:expr) => {
         concat!("jmp qword ptr [rip + ", $word, "]")
@@ -173,8 +159,6 @@ pub(super) use define_weakly_by;
 pub(super) use define_word;
 pub(super) use in_front_of;
 pub(super) use in_front_of_runtime;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-pub(super) use jump;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use jump_by;
 pub(super) use of_runtime;
