@@ -32,7 +32,7 @@ let views = [
 ];
 
 const HELP = [
-  ["1 to 9", "the views, from left to right"],
+  ["1 to 7", "the views, from left to right"],
   ["Tab, Shift and Tab", "the next and the previous tree, picture, choice, link or button"],
   ["/", "find"],
   ["arrows, Home, End, Page up and down", "move in a tree; right opens, left folds"],

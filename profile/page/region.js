@@ -105,9 +105,9 @@ export class RegionView {
       regionLink(model, region), ...this.executions(exact(own.count[region], "")), exact(own.time[region]), exact(own.lost[region]),
       ...present.map((part) => cell(highest[index][part], part)),
     ]);
-    const titles = ["Region", ...this.executions("Executions"), "Own thread time", "Lost there", ...present.map((part) => `${PLACE_NAMES[part]}, most of a thread`)];
+    const titles = ["Region", ...this.executions("Executions"), "Exclusive thread time", "Lost time", ...present.map((part) => `${PLACE_NAMES[part]}, most of a thread`)];
     const more = regions.length - shown.length;
-    return [table("Regions, most thread time of their own first", titles, rows), more > 0 ? h("p", { class: "said" }, `${counted(more, "more region")}: find them by name.`) : null];
+    return [table("Regions, most exclusive thread time first", titles, rows), more > 0 ? h("p", { class: "said" }, `${counted(more, "more region")}: find them by name.`) : null];
   }
 
   /** @param {number} region */
@@ -164,7 +164,7 @@ export class RegionView {
     const by = stateOf("s", "thread");
     const part = PLACE_PARTS.find((one) => one === by);
     if (part) places.sort((a, b) => b[part] - a[part]);
-    const name = (/** @type {number} */ thread) => (thread === 0 ? "not told apart" : this.model.threads.name[thread - 1]);
+    const name = (/** @type {number} */ thread) => (thread === 0 ? "sum over threads" : this.model.threads.name[thread - 1]);
     const present = PLACE_PARTS.filter((one) => places.some((place) => place[one] > 0));
     const most = Math.max(...places.map(placeTime));
     const strip = heat({
@@ -199,7 +199,7 @@ export class RegionView {
       const rows = one.threads.map((/** @type {number[]} */ [thread, last, late, first]) => [
         this.model.threads.name[thread], exact(last, ""), exact(late), first > 0 ? exact(first) : ""]);
       return [h("h2", {}, "Who came last"),
-        table(`${counted(one.instances, "barrier")}; pattern: ${one.pattern}${one.others > 0 ? `; ${counted(one.others, "other thread")}` : ""}`,
+        table(`${counted(one.instances, "barrier")}; ${one.pattern}${one.others > 0 ? `; ${counted(one.others, "other thread")}` : ""}`,
           ["Thread", "Times last", "After the one before it", "After the first"], rows)];
     });
   }
@@ -214,8 +214,8 @@ export class RegionView {
       const sites = guard.sites.map((/** @type {any} */ site) => [
         regionLink(model, site.region), exact(site.acquisitions, ""), exact(site.waited, ""), exact(site.wait_ns), exact(site.max_wait_ns), exact(site.hold_ns)]);
       return [h("h2", {}, `Who kept whom out: ${guard.kind} ${guard.name}`),
-        table(`Had ${count(guard.acquisitions)} times, ${count(guard.waited)}${guard.timed < guard.acquisitions ? ` of the ${count(guard.timed)} timed` : ""} waited: ${time(guard.wait_ns)}; held ${time(guard.hold_ns)}`,
-          ["Where it is asked for", "Times", "Waited", "Time to get it", "Longest", "Held"], sites),
+        table(`Entries: ${count(guard.acquisitions)}, ${count(guard.waited)}${guard.timed < guard.acquisitions ? ` of the ${count(guard.timed)} timed` : ""} waited: ${time(guard.wait_ns)}; held ${time(guard.hold_ns)}`,
+          ["Where it is asked for", "Entries", "Waited", "Time to get it", "Longest", "Held"], sites),
         holders.length > 0 ? table("Who had it when others began to wait", ["Waiting at", "Holder", "Got it at", "Times", "Time"], holders) : null];
     });
   }

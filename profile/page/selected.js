@@ -47,7 +47,7 @@ export class Selected {
     const whose = selected.length === lanes.length ? "all threads" : `threads ${selected.map(({ name }) => name).join(", ")}`;
     const estimated = facts.has_slices ? "" : ` Estimated: the time of each ${time(facts.bin_ns)} counts for the region that has most of it.`;
     const about = isFiltered
-      ? `This view shows that alone, as the trace tells it: executions, counters, and what measuring took are not told.${estimated} `
+      ? `This view shows that span alone, from the trace. A trace has no executions, counters or cost of measuring.${estimated} `
       : `Not filtered: ${view === "compare" ? "this view compares whole runs" : "the rest of this view is about the whole run"}. `;
     fill(this.span,
       h("p", {}, h("b", {}, `Selected in the timeline: ${time(to - from)} from ${from} ns to ${to} ns, ${whose}. `), about,

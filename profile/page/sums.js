@@ -176,7 +176,7 @@ export function locationTree(model, isFolded) {
     known.set(name, addNode(tree, parent, `t${name}`, label, { own: [index + 1] }));
   }
   const help = "There was no thread, or the page holds the sum over the threads alone.";
-  addNode(tree, root, "untold", isFolded ? "no thread, or not told apart" : "no thread", { own: [0], help });
+  addNode(tree, root, "untold", isFolded ? "no thread, or sum over threads" : "no thread", { own: [0], help });
   return tree;
 }
 

@@ -397,7 +397,7 @@ export class TimelineView {
     const hasEvent = seen.some(([, , , , before]) => this.isDetached(before));
     const said = "A detached task is complete when its event is fulfilled. The trace does not tell when that was, so its arrow begins where the task's code ended.";
     return [table(`${counted(seen.length, "dependence")} in sight, by the begin of the task that waited`,
-      ["Had to end", "On", "Ended at", "Waited for it", "On", "Began at", "After"], rows),
+      ["Predecessor", "Thread", "Ended at", "Dependent task", "Thread", "Began at", "Delay"], rows),
       hasEvent ? h("p", { class: "said" }, said) : null];
   }
 

@@ -79,17 +79,13 @@ impl Quantity {
             Self::WorkTime => "time of the construct without its implicit barrier.",
             Self::SectionTime => "time in its sections.",
             Self::SectionCount => "how many sections threads executed.",
-            Self::EnterTime => {
-                "time to get in: waiting for a critical section or lock, or from the fork of a \
-                 team until the thread begins."
-            }
+            Self::EnterTime => "waiting for a critical section, a lock or a turn.",
             Self::ExitTime => {
-                "time to get out: leaving a critical section or lock, or from the thread's end \
-                 to the join of the team."
+                "leaving a critical section or an ordered part, or giving back a lock."
             }
             Self::BarrierTime => {
-                "waiting at the end of the construct, at its implicit barrier or for its tasks, \
-                 without the tasks executed meanwhile."
+                "waiting at the implicit barrier at the end of the construct, without the tasks \
+                 executed meanwhile."
             }
             Self::WaitTime => "time of the whole construct, without the tasks executed there.",
             Self::TaskTime => "time of the tasks that the thread executed while it waited.",
@@ -168,6 +164,20 @@ pub struct Column {
 }
 
 impl Column {
+    /// Its meaning, as a sentence. Some quantities have several names, by construct.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        let is = |entry: Entry| self.name == entry.name;
+        match () {
+            () if is(STARTUP_T) => "from the fork of a team until the thread begins.",
+            () if is(SHUTDOWN_T) => "from the thread's end to the join of its team.",
+            () if is(WAIT_T) => {
+                "waiting for the tasks of the construct, without the tasks executed meanwhile."
+            }
+            () => self.quantity.help(),
+        }
+    }
+
     /// The value of this column.
     #[must_use]
     pub fn value(&self, measures: &Measures<'_>) -> u64 {

@@ -1,11 +1,13 @@
 //! `romp report --explain`: the meaning of each name in a report. Columns, overheads,
 //! properties and terms are explained from the tables that define them.
 
-use crate::columns::{self, Quantity};
+use crate::columns::{self, Column, Quantity};
 use crate::counters::COUNTERS;
 use crate::overheads::{self, Category, Charge};
 use crate::properties::{Condition, FREQUENT_PER_SECOND, PROPERTIES};
 use crate::region_kind::{REGION_KINDS, RegionKind};
+
+const COVERAGE: &str = "The part of the duration in parallel regions; the rest is serial.";
 
 /// Terms in reports that are in no other table.
 const TERMS: &[(&str, &str)] = &[
@@ -21,15 +23,30 @@ const TERMS: &[(&str, &str)] = &[
          divided by their number.",
     ),
     ("Exclusive", "The same as inclusive without what is called."),
+    ("Coverage", COVERAGE),
+    ("Parallel coverage", COVERAGE),
+    ("Serial", "The time outside of parallel regions."),
     (
-        "Coverage",
-        "The part of the duration in parallel regions; the rest is serial.",
+        "Wallclock",
+        "Elapsed time: how much of the run's duration the executions of a parallel region took.",
     ),
     (
-        "Total",
-        "The thread time of a region's teams, from fork to join, but that of threads which have \
-         forked a nested team.",
+        "Threads",
+        "How many threads were members of a parallel region's teams.",
     ),
+    (
+        "User Time",
+        "The time for which all threads of the process had a processor, in user mode.",
+    ),
+    (
+        "System Time",
+        "The time for which the kernel worked for the process, in all threads.",
+    ),
+    (
+        "Measuring",
+        "What the probes took: the part of the threads' time that a plain run would not have.",
+    ),
+    ("Total", overheads::TOTAL),
     (
         "Ovhds",
         "The thread time that was lost: the sum of Synch, Imbal, Limpar and Mgmt.",
@@ -112,6 +129,7 @@ pub fn names() -> Vec<&'static str> {
     names.extend(COUNTERS.iter().map(|counter| counter.name));
     names.extend(TERMS.iter().map(|(term, _)| *term));
     names.extend(PROPERTIES.iter().map(|row| row.name));
+    names.extend(KINDS.iter().map(|row| row.full_name));
     names
 }
 
@@ -120,8 +138,8 @@ fn counter(name: &str) -> Option<String> {
     if is("counters", name) {
         let names: Vec<&str> = COUNTERS.iter().map(|counter| counter.name).collect();
         return Some(format!(
-            "counters: what ROMP_COUNTERS can name: {}; r and a hexadecimal number is an event of \
-             this processor.",
+            "counters: the names that ROMP_COUNTERS accepts: {}; also r and a hexadecimal number, \
+             for an event of this processor.",
             names.join(", ")
         ));
     }
@@ -155,7 +173,7 @@ fn column(name: &str) -> Option<String> {
         "E" | "e" => " Here without what was called.",
         _ => return None,
     };
-    let mut found: Vec<(Quantity, &'static str, Vec<RegionKind>)> = Vec::new();
+    let mut found: Vec<(Column, Vec<RegionKind>)> = Vec::new();
     for row in REGION_KINDS {
         let flat = columns::flat(row.kind);
         let on_paths = columns::on_call_path(row.kind);
@@ -168,15 +186,15 @@ fn column(name: &str) -> Option<String> {
         };
         match found
             .iter_mut()
-            .find(|(known, _, _)| *known == column.quantity)
+            .find(|(known, _)| known.quantity == column.quantity)
         {
-            Some((_, _, kinds)) => kinds.push(row.kind),
-            None => found.push((column.quantity, column.name, vec![row.kind])),
+            Some((_, kinds)) => kinds.push(row.kind),
+            None => found.push((*column, vec![row.kind])),
         }
     }
-    let name = found.first()?.1;
-    let all = found.iter().map(|(quantity, _, kinds)| {
-        let unit = if quantity.is_count() {
+    let name = found.first()?.0.name;
+    let all = found.iter().map(|(column, kinds)| {
+        let unit = if column.quantity.is_count() {
             "a count"
         } else {
             "in seconds"
@@ -186,11 +204,8 @@ fn column(name: &str) -> Option<String> {
         } else {
             full_names(kinds)
         };
-        let charge = charges(*quantity, kinds);
-        format!(
-            "{name}, {unit}: {}{below} Of {of}.{charge}",
-            quantity.help()
-        )
+        let charge = charges(column.quantity, kinds);
+        format!("{name}, {unit}: {}{below} Of {of}.{charge}", column.help())
     });
     Some(all.collect::<Vec<_>>().join("\n"))
 }
@@ -229,8 +244,15 @@ fn full_names(kinds: &[RegionKind]) -> String {
 
 fn category(name: &str) -> Option<String> {
     let category = Category::ALL.into_iter().find(|of| is(of.name(), name))?;
-    let costs = overheads::all().filter(|cost| may_be(cost.charge, category));
-    let places = costs.map(|cost| format!("{} {}", cost.place, cost.kind.row().full_name));
+    let mut places: Vec<(&str, Vec<RegionKind>)> = Vec::new();
+    for cost in overheads::all().filter(|cost| may_be(cost.charge, category)) {
+        match places.iter_mut().find(|(place, _)| *place == cost.place) {
+            Some((_, kinds)) => kinds.push(cost.kind),
+            None => places.push((cost.place, vec![cost.kind])),
+        }
+    }
+    let places = places.iter();
+    let places = places.map(|(place, kinds)| format!("{place} {}", full_names(kinds)));
     let places = places.collect::<Vec<_>>().join("; ");
     Some(format!(
         "{}, an overhead: {}. Time {places}.",
@@ -273,11 +295,14 @@ fn kind(name: &str) -> Option<String> {
         .find(|row| is(row.short_name, name) || is(row.full_name, name))?;
     let columns = columns::flat(row.kind);
     let columns: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    let short = match row.short_name == row.full_name {
+        true => String::new(),
+        false => format!(" ({})", row.short_name),
+    };
     Some(format!(
-        "{} ({}), a kind of region: regions of type {}. Columns: {}.",
+        "{}{short}, a kind of region: {} Columns: {}.",
         row.full_name,
-        row.short_name,
-        row.region_types.join(", "),
+        row.kind.help(),
         columns.join(", ")
     ))
 }

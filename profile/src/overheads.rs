@@ -22,6 +22,10 @@ pub fn within_measured_time(pair_cost: u128) -> u128 {
     pair_cost * 2 / 3
 }
 
+/// The meaning of the column Total.
+pub const TOTAL: &str = "thread time of a region's teams, from fork to join, without the time for \
+    which a thread had forked a nested team: the nested region has that time.";
+
 /// The costs of constructs of one kind.
 pub fn of(kind: RegionKind) -> impl Iterator<Item = &'static Cost> {
     kind.costs().iter()

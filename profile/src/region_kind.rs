@@ -102,6 +102,7 @@ macro_rules! kinds {
         $kind:ident {
             region_types: $region_types:expr,
             names: ($full_name:literal, $short_name:literal),
+            help: $help:literal,
             group: $group:literal,
             columns: $columns:expr,
             $(costs: [$(($quantity:expr, $charge:expr, $place:expr)),+ $(,)?],)?
@@ -133,6 +134,11 @@ macro_rules! kinds {
             },
         )+];
 
+        $crate::region_kind::column! {
+            /// Its meaning, as a sentence that follows its name.
+            help -> &'static str = "";
+            $($kind = ($help))+
+        }
         $crate::region_kind::column! {
             /// The group with which it can be switched off.
             group -> &'static str = "";

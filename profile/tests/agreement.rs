@@ -47,13 +47,13 @@ fn of_json(report: &Report<'_>) -> Vec<Said> {
     said.collect()
 }
 
-/// The causes on a page's first screen: `data-ns="7">... at most 9 s, PLACE: ...`.
+/// The causes on a page's first screen: `data-ns="7">... (upper bound 9 s), PLACE: ...`.
 fn of_page(report: &Report<'_>) -> Vec<(String, u64)> {
     let page = written(report, "html");
     let gains = page.split("<b class=\"gain\" data-ns=\"").skip(1);
     let said = gains.map(|text| {
         let (ns, rest) = text.split_once('"').unwrap();
-        let (_, place) = rest.split_once(" at most ").unwrap();
+        let (_, place) = rest.split_once(" (upper bound ").unwrap();
         let (_, place) = place.split_once(", ").unwrap();
         let place = place.lines().next().unwrap();
         let place = match place.strip_prefix("<a ") {
@@ -267,7 +267,7 @@ fn one_cause_may_win_so_much() {
         panic!("{:?}", limit(19.5));
     };
     assert!(
-        message.contains("has 20.00 % (more than 19.5 %) of the run to win"),
+        message.contains("20.00 % (more than 19.5 %) of the run can be won"),
         "{message}"
     );
 }

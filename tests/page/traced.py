@@ -253,7 +253,7 @@ def waits(folder):
             told = tables_of(page)
             for guard in [one for one in profile["contention"] if any(site["region"] == region for site in one["sites"])]:
                 sites = [[site[name] for name in ["acquisitions", "waited", "wait_ns", "max_wait_ns", "hold_ns"]] for site in guard["sites"]]
-                assert sites in told["Had "], (region, sites, told)
+                assert sites in told["Entries: "], (region, sites, told)
                 holders = [[holder["waited"], holder["wait_ns"]] for site in guard["sites"] for holder in site.get("holders", [])]
                 assert not holders or holders in told["Who had it"], (region, holders, told)
                 met["contention"] += 1
@@ -281,7 +281,7 @@ def tables_of(page):
     )
     found = collections.defaultdict(list)
     for caption, numbers in told:
-        found[next((name for name in ["Had ", "Who had it"] if caption.startswith(name)), "")].append(numbers)
+        found[next((name for name in ["Entries: ", "Who had it"] if caption.startswith(name)), "")].append(numbers)
     return found
 
 

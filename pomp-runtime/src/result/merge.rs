@@ -240,7 +240,8 @@ fn named(nodes: impl Iterator<Item = &'static Node>) -> String {
     }
     let place = |region: &&Descriptor| {
         let begin = &region.begin;
-        format!("{} at {}:{}", region.region_type, begin.file, begin.first)
+        let kind = RegionKind::nearest(&region.region_type).row();
+        format!("{} at {}:{}", kind.full_name, begin.file, begin.first)
     };
     let names: BTreeSet<String> = regions.values().map(place).collect();
     let names: Vec<String> = names.into_iter().collect();

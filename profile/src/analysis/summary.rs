@@ -391,10 +391,22 @@ impl Facts<'_> {
             return format!("{verdict}hreads lost {of}.");
         }
         format!(
-            "{verdict}hreads lost {of} ({}): {}.",
+            "{verdict}hreads lost {of} ({}): {}.{}",
             time(sum.overhead.ns),
-            parts.join(", ")
+            parts.join(", "),
+            self.not_in_the_sum(sum.overhead.percent)
         )
+    }
+
+    /// A sentence about the first cause if the losses do not contain it, though it wins more.
+    fn not_in_the_sum(&self, lost_percent: f64) -> &'static str {
+        let first = self.causes.list.first();
+        let is_missed =
+            |cause: &Cause| cause.kind.is_counted_as_work() && cause.likely.percent > lost_percent;
+        match first.is_some_and(is_missed) {
+            true => " Item 1 is not in this sum: its time counts as work.",
+            false => "",
+        }
     }
 
     /// The cost of the measurement, if it affects the other figures.

@@ -46,13 +46,23 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// The word in reports.
+    /// The word in machine-readable outputs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Systematic => "systematic",
             Self::Random => "random",
             Self::Unknown => "too few to tell",
+        }
+    }
+
+    /// Its meaning, as a clause.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Systematic => "one thread came last more often than chance explains",
+            Self::Random => "each thread came last about as often as chance explains",
+            Self::Unknown => "too few to tell whether one thread came last more often",
         }
     }
 }

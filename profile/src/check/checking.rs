@@ -265,7 +265,7 @@ impl<'a, 'p> Checking<'a, 'p> {
             let (holds, found) = SharePerRun::of(shares).at_most(limit);
             let estimated = if shown.is_estimated { "estimated " } else { "" };
             let message = format!(
-                "{} has {estimated}{found} of the run to win: {}",
+                "{estimated}{found} of the run can be won: {} ({})",
                 shown.kind.at(&shown.place.words),
                 shown.what
             );

@@ -86,6 +86,7 @@ kinds! {
     Parallel {
         region_types: &["parallel"],
         names: ("PARALLEL", "PARALLEL"),
+        help: "a team of threads, from the fork to the join.",
         group: "parallel",
         columns: Team,
         costs: [
@@ -102,6 +103,7 @@ kinds! {
     ParallelLoop {
         region_types: &["parallelfor", "paralleldo"],
         names: ("PARALLEL LOOP", "PARLOOP"),
+        help: "`parallel for` or `parallel do`: a team that shares out the iterations of a loop.",
         group: "parallel",
         columns: Team,
         costs: [
@@ -118,6 +120,7 @@ kinds! {
     ParallelSections {
         region_types: &["parallelsections"],
         names: ("PARALLEL SECTIONS", "PARSECTS"),
+        help: "`parallel sections`: a team that shares out sections.",
         group: "parallel",
         columns: TeamSections,
         costs: [
@@ -134,6 +137,7 @@ kinds! {
     ParallelWorkshare {
         region_types: &["parallelworkshare"],
         names: ("PARALLEL WORKSHARE", "PARWRKSH"),
+        help: "`parallel workshare`: a team that shares out the statements of a block.",
         group: "parallel",
         columns: Team,
         costs: [
@@ -150,6 +154,7 @@ kinds! {
     Loop {
         region_types: &["for", "do"],
         names: ("LOOP", "LOOP"),
+        help: "`for` or `do`: a loop whose iterations a team shares out.",
         group: "loop",
         columns: Loop,
         costs: [(BarrierTime, IMBAL, BARRIER)],
@@ -162,6 +167,7 @@ kinds! {
     Sections {
         region_types: &["sections"],
         names: ("SECTIONS", "SECTIONS"),
+        help: "`sections`: a construct whose sections a team shares out.",
         group: "sections",
         columns: Sections,
         costs: [
@@ -181,6 +187,7 @@ kinds! {
     Single {
         region_types: &["single"],
         names: ("SINGLE", "SINGLE"),
+        help: "`single`: a structured block that one thread of a team executes.",
         group: "single",
         columns: Single,
         costs: [(BarrierTime, LIMPAR, BARRIER)],
@@ -193,6 +200,7 @@ kinds! {
     Workshare {
         region_types: &["workshare"],
         names: ("WORKSHARE", "WRKSHARE"),
+        help: "`workshare`: a structured block whose statements a team shares out.",
         group: "workshare",
         columns: Loop,
         costs: [(BarrierTime, IMBAL, BARRIER)],
@@ -205,6 +213,7 @@ kinds! {
     User {
         region_types: &["userRegion", "region"],
         names: ("USER REGION", "USERREG"),
+        help: "a region that the program's source marks.",
         group: "region",
         columns: Block,
         has_parts: true,
@@ -214,6 +223,7 @@ kinds! {
     Atomic {
         region_types: &["atomic"],
         names: ("ATOMIC", "ATOMIC"),
+        help: "`atomic`: an access to memory that no other thread can come in between.",
         group: "atomic",
         columns: Point,
         costs: [(ExecTime, SYNCH, "in")],
@@ -224,6 +234,8 @@ kinds! {
     Barrier {
         region_types: &["barrier"],
         names: ("BARRIER", "BARRIER"),
+        help: "`barrier`: a wait for all threads of the team. Implicit barriers are part of their \
+            construct.",
         group: "sync",
         columns: AtBarrier,
         costs: [(WaitTime, SYNCH, "in")],
@@ -237,6 +249,7 @@ kinds! {
     Critical {
         region_types: &["critical"],
         names: ("CRITICAL", "CRITICAL"),
+        help: "`critical`: a structured block that one thread at a time executes.",
         group: "critical",
         columns: Guarded,
         costs: [(EnterTime, SYNCH, WAIT), (ExitTime, MGMT, LEAVE)],
@@ -247,6 +260,8 @@ kinds! {
     Lock {
         region_types: &["lock"],
         names: ("LOCK", "LOCK"),
+        help: "calls of a lock routine. The time for which a lock is held counts with the call \
+            that set it.",
         group: "lock",
         columns: Guarded,
         costs: [(EnterTime, SYNCH, "waiting for"), (ExitTime, MGMT, "giving back")],
@@ -256,6 +271,8 @@ kinds! {
     Master {
         region_types: &["master", "masked"],
         names: ("MASTER", "MASTER"),
+        help: "`master` or `masked`: a structured block that only the master thread, or the \
+            threads of the filter, execute.",
         group: "master",
         columns: Block,
         advice: &[
@@ -267,6 +284,8 @@ kinds! {
     Flush {
         region_types: &["flush"],
         names: ("FLUSH", "FLUSH"),
+        help: "`flush`: makes what a thread sees of the memory agree with what other threads \
+            wrote.",
         group: "flush",
         columns: Point,
         costs: [(ExecTime, SYNCH, "in")],
@@ -277,6 +296,7 @@ kinds! {
     Section {
         region_types: &["section"],
         names: ("SECTION", "SECTION"),
+        help: "`section`: a structured block in `sections`, which one thread executes.",
         group: "sections",
         columns: Block,
         pomp2: Same,
@@ -285,6 +305,7 @@ kinds! {
     Task {
         region_types: &["task"],
         names: ("TASK", "TASK"),
+        help: "`task`: the creation of a task, at its construct. TASKEXEC is its execution.",
         group: "task",
         columns: Block,
         costs: [(OwnTime, MGMT, CREATE)],
@@ -296,6 +317,8 @@ kinds! {
     TaskExec {
         region_types: &["taskexec"],
         names: ("TASKEXEC", "TASKEXEC"),
+        help: "the execution of a task, in the place where a thread executed it. TASK is its \
+            creation.",
         group: "task",
         columns: Block,
     }
@@ -303,6 +326,7 @@ kinds! {
     UntiedTask {
         region_types: &["taskuntied"],
         names: ("UTASK", "UTASK"),
+        help: "`task untied`: the creation of an untied task. UTASKEXEC is its execution.",
         group: "task",
         columns: Block,
         costs: [(OwnTime, MGMT, CREATE)],
@@ -314,6 +338,8 @@ kinds! {
     UntiedTaskExec {
         region_types: &["taskuntiedexec"],
         names: ("UTASKEXEC", "UTASKEXC"),
+        help: "the execution of an untied task, in the place where a thread executed it. UTASK is \
+            its creation.",
         group: "task",
         columns: Block,
     }
@@ -321,6 +347,7 @@ kinds! {
     Taskwait {
         region_types: &["taskwait"],
         names: ("TASKWAIT", "TASKWAIT"),
+        help: "`taskwait`: a wait for the child tasks of the current task.",
         group: "task",
         columns: Block,
         costs: [(OwnTime, SYNCH, "in")],
@@ -331,6 +358,7 @@ kinds! {
     Ordered {
         region_types: &["ordered"],
         names: ("ORDERED", "ORDERED"),
+        help: "`ordered`: a part of a loop for which its iterations take turns.",
         group: "ordered",
         columns: Guarded,
         costs: [(EnterTime, SYNCH, WAIT), (ExitTime, MGMT, LEAVE)],
@@ -343,6 +371,7 @@ kinds! {
     Scope {
         region_types: &["scope"],
         names: ("SCOPE", "SCOPE"),
+        help: "`scope`: a structured block that all threads of a team execute.",
         group: "scope",
         columns: Scope,
         costs: [(BarrierTime, IMBAL, BARRIER)],
@@ -356,6 +385,8 @@ kinds! {
     Taskgroup {
         region_types: &["taskgroup"],
         names: ("TASKGROUP", "TASKGRP"),
+        help: "`taskgroup`: a structured block, and the wait for the tasks that were created in \
+            it.",
         group: "task",
         columns: Taskgroup,
         costs: [(BarrierTime, SYNCH, "waiting at the end of")],
@@ -369,6 +400,7 @@ kinds! {
     Taskyield {
         region_types: &["taskyield"],
         names: ("TASKYIELD", "TASKYLD"),
+        help: "`taskyield`: a point where the thread may execute another task.",
         group: "task",
         columns: Block,
         main: Runtime,
@@ -378,6 +410,7 @@ kinds! {
     Taskloop {
         region_types: &["taskloop"],
         names: ("TASKLOOP", "TASKLOOP"),
+        help: "`taskloop`: a loop whose iterations become tasks, and the wait for them.",
         group: "task",
         columns: Block,
         costs: [(OwnTime, SYNCH, "creating and waiting for the tasks of")],
@@ -388,6 +421,7 @@ kinds! {
     GenericLoop {
         region_types: &["loop"],
         names: ("GENERIC LOOP", "GENLOOP"),
+        help: "`loop`, as one region without its parts.",
         group: "loop",
         columns: Block,
         unsplit: Hidden,
@@ -396,6 +430,7 @@ kinds! {
     Distribute {
         region_types: &["distribute"],
         names: ("DISTRIBUTE", "DISTRIB"),
+        help: "`distribute`, as one region without its parts.",
         group: "target",
         columns: Block,
     }
@@ -403,6 +438,7 @@ kinds! {
     Teams {
         region_types: &["teams"],
         names: ("TEAMS", "TEAMS"),
+        help: "`teams`, as one region without its parts.",
         group: "target",
         columns: Block,
     }
@@ -410,6 +446,7 @@ kinds! {
     Target {
         region_types: &["target"],
         names: ("TARGET", "TARGET"),
+        help: "`target`, as the host sees it.",
         group: "target",
         columns: Block,
     }
@@ -417,6 +454,7 @@ kinds! {
     TargetData {
         region_types: &["targetdata"],
         names: ("TARGET DATA", "TGTDATA"),
+        help: "`target data`, as the host sees it.",
         group: "target",
         columns: Block,
     }
@@ -424,6 +462,7 @@ kinds! {
     TargetEnterData {
         region_types: &["targetenterdata"],
         names: ("TARGET ENTER DATA", "TGTENTER"),
+        help: "`target enter data`, as the host sees it.",
         group: "target",
         columns: Point,
     }
@@ -431,6 +470,7 @@ kinds! {
     TargetExitData {
         region_types: &["targetexitdata"],
         names: ("TARGET EXIT DATA", "TGTEXIT"),
+        help: "`target exit data`, as the host sees it.",
         group: "target",
         columns: Point,
     }
@@ -438,6 +478,7 @@ kinds! {
     TargetUpdate {
         region_types: &["targetupdate"],
         names: ("TARGET UPDATE", "TGTUPDT"),
+        help: "`target update`, as the host sees it.",
         group: "target",
         columns: Point,
     }
@@ -445,6 +486,7 @@ kinds! {
     Taskgraph {
         region_types: &["taskgraph"],
         names: ("TASKGRAPH", "TASKGRPH"),
+        help: "`taskgraph`, as one region without its parts.",
         group: "task",
         columns: Block,
     }
@@ -452,6 +494,7 @@ kinds! {
     Dispatch {
         region_types: &["dispatch"],
         names: ("DISPATCH", "DISPATCH"),
+        help: "`dispatch`, as one region without its parts.",
         group: "target",
         columns: Block,
     }
@@ -459,6 +502,7 @@ kinds! {
     Interop {
         region_types: &["interop"],
         names: ("INTEROP", "INTEROP"),
+        help: "`interop`, as one region without its parts.",
         group: "target",
         columns: Point,
     }
@@ -466,6 +510,7 @@ kinds! {
     Depobj {
         region_types: &["depobj"],
         names: ("DEPOBJ", "DEPOBJ"),
+        help: "`depobj`, as one region without its parts.",
         group: "task",
         columns: Point,
     }
@@ -473,6 +518,7 @@ kinds! {
     Cancel {
         region_types: &["cancel"],
         names: ("CANCEL", "CANCEL"),
+        help: "`cancel`: how often it was reached.",
         group: "cancel",
         columns: Point,
     }
@@ -480,6 +526,7 @@ kinds! {
     CancellationPoint {
         region_types: &["cancellationpoint"],
         names: ("CANCELLATION POINT", "CANCELPT"),
+        help: "`cancellation point`: how often it was reached.",
         group: "cancel",
         columns: Point,
     }
@@ -487,6 +534,7 @@ kinds! {
     Function {
         region_types: &["function"],
         names: ("FUNCTION", "FUNCTION"),
+        help: "a function of the program; see --functions of rompcc.",
         group: "function",
         columns: Block,
     }

@@ -119,8 +119,8 @@ fn waits_are_those_of_the_entries_that_were_timed() {
     let mut out = Vec::new();
     (writer("text").unwrap().write)(&report, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    let all = "had 100 times, 40 of the 50 timed waited (80 %)";
-    let site = "had 100 times, 40 of the 50 timed waited; 80.0 ms";
+    let all = "100 entries, 40 of the 50 timed waited (80 %)";
+    let site = "100 entries, 40 of the 50 timed waited; 80.0 ms";
     assert!(text.contains(all) && text.contains(site), "{text}");
 }
 

@@ -21,7 +21,7 @@ const QUEUES: &[(RegionKind, Kind, &str)] = &[
     (RegionKind::Critical, Kind::Critical, "for"),
     (RegionKind::Lock, Kind::Lock, "for"),
     (RegionKind::Atomic, Kind::Atomic, "in"),
-    (RegionKind::Ordered, Kind::Ordered, "for"),
+    (RegionKind::Ordered, Kind::Ordered, "in"),
 ];
 
 /// A common holder or place is named if it accounts for at least this part of the waits.
@@ -346,8 +346,8 @@ fn what(
                 && entering >= FETCHED_NS;
             let waits = match is_fetched {
                 true => format!(
-                    "; {waited} of {entries} found it taken, but most had to fetch it from another \
-                     processor's cache"
+                    "; only {waited} of {entries} found it taken, but most entries had to fetch its \
+                     cache line from another processor"
                 ),
                 false => format!(
                     ", and {waited} of {entries} had to wait{}",

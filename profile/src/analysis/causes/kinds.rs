@@ -73,7 +73,11 @@ const fn row(kind: Kind, name: &'static str, title: &'static str) -> KindRow {
 
 /// The table, in the order of [`Kind`].
 pub const CAUSE_KINDS: &[KindRow] = &[
-    row(Kind::NoProcessor, "no_processor", "no processor"),
+    row(
+        Kind::NoProcessor,
+        "no_processor",
+        "threads without a processor",
+    ),
     row(
         Kind::Oversubscription,
         "oversubscription",
@@ -110,7 +114,7 @@ pub const CAUSE_KINDS: &[KindRow] = &[
     row(Kind::Critical, "critical", "contended critical section"),
     row(Kind::Lock, "lock", "contended lock"),
     row(Kind::Atomic, "atomic", "hot atomic"),
-    row(Kind::Ordered, "ordered", "wait for the turn"),
+    row(Kind::Ordered, "ordered", "waiting for a turn"),
     row(Kind::Spinning, "spinning", "thread that waits for another"),
     row(Kind::Teams, "teams", "starting and ending teams"),
     row(Kind::Spread, "spread", "many small losses"),

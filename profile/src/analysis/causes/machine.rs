@@ -559,12 +559,11 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
         ),
         _ => (
             format!(
-                "the machine was busy: threads had a processor {had} of the time, and waited {} \
-                 for one",
+                "threads were ready to run for {} and had no processor, since the machine was busy; \
+                 they had one {had} of the time",
                 time(ready)
             ),
-            "Measure again with nothing else on its processors; until then take all times with care."
-                .to_owned(),
+            "Measure again on a quiet machine; until then do not trust these times.".to_owned(),
         ),
     }
 }

@@ -117,7 +117,7 @@ fn cause(page: &Page<'_, '_>, cause: &Cause, out: &mut dyn Write) -> io::Result<
     };
     writeln!(
         out,
-        "<li><p><b class=\"gain\" data-ns=\"{}\">{}</b> ({}) of the elapsed time, at most {}, {place}: {}.{}</p>",
+        "<li><p><b class=\"gain\" data-ns=\"{}\">{}</b> ({}) of the elapsed time to win (upper bound {}), {place}: {}.{}</p>",
         cause.likely.ns,
         time(cause.likely.ns),
         escaped(&percent(cause.likely.percent)),

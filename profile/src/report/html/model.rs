@@ -146,7 +146,7 @@ fn lateness(lateness: &Lateness) -> Value {
     json!({
         "region": lateness.region,
         "instances": lateness.instances,
-        "pattern": lateness.pattern.name(),
+        "pattern": lateness.pattern.in_words(),
         "others": lateness.threads.len() - most,
         "threads": list(&lateness.threads[..most], |thread| json!([
             thread.thread, thread.last, thread.late_ns, thread.after_first_ns

@@ -40,8 +40,8 @@ pub(super) fn write(
 }
 
 const EXPLANATIONS: &[&str] = &[
-    "Useful  = thread time that was no overhead; Effic. = Useful / Total; - where too much is not \
-     known",
+    "Useful  = thread time that was no overhead; Effic. = Useful / Total, or - where 2 % of the \
+     time or more can be work or overhead",
     "Balance = mean useful time of a thread / largest: what an even spread of work would win",
     "Rest    = Effic. / Balance: lost to waiting in turns, contention, management, serial parts",
 ];

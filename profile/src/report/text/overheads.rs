@@ -7,7 +7,7 @@ use super::place;
 use super::shown_parts::ShownParts;
 use crate::analysis::words::{percent, time};
 use crate::analysis::{OverheadRow, ParallelRegion, Report, Share};
-use crate::overheads::{BARRIER, Category};
+use crate::overheads::{BARRIER, Category, TOTAL};
 use crate::report::sink::TextSink;
 
 /// Width of the column with region numbers.
@@ -33,12 +33,8 @@ pub(super) fn write(
     table(report, &report.overheads.of_whole, sum, shown_parts, out)?;
     writeln!(out)?;
     // Readers may not have ompP's manual.
-    prose(
-        "Total   = thread time of a region's teams, from fork to join, but that of threads which \
-         have forked a nested team",
-        10,
-        out,
-    )?;
+    let total = TOTAL.trim_end_matches('.');
+    prose(&format!("Total   = {total}"), 10, out)?;
     for category in Category::ALL {
         let text = format!("{:<8}= {}", category.name(), category.help());
         prose(&text, 10, out)?;

@@ -126,10 +126,10 @@ fn lateness(
     for lateness in rows {
         writeln!(
             out,
-            "{}: {}; who comes last: {}",
+            "{}: {}; {}",
             region_line(report, lateness.region),
             count(lateness.instances, "barrier"),
-            lateness.pattern.name()
+            lateness.pattern.in_words()
         )?;
         latecomers(report, lateness, out)?;
     }
@@ -186,7 +186,7 @@ fn contention(
     more(report.contention.len() - shown, "more guard", out)
 }
 
-/// `CRITICAL "stack": 1043943 times, 21000 waited (2.0 %): waiting 3.79 s (2.1 %), ...`
+/// `CRITICAL "stack": 1043943 entries, 21000 waited (2.0 %); waiting 3.79 s (2.1 %), ...`
 fn guard(contended: &Contended) -> String {
     let guard = &contended.guard;
     let name = match (guard.kind, guard.name.as_str()) {
@@ -199,8 +199,8 @@ fn guard(contended: &Contended) -> String {
         (GuardKind::Atomic, _) => "ATOMIC".to_owned(),
     };
     format!(
-        "{name}: had {}, {} waited ({}); waiting {} ({} of the thread time), held {} ({} of the run)",
-        count(contended.acquisitions, "time"),
+        "{name}: {}, {} waited ({}); waiting {} ({} of the thread time), held {} ({} of the run)",
+        entries(contended.acquisitions),
         some_of(contended.waited, contended.timed, contended.acquisitions),
         percent(100.0 * contended.waited as f64 / contended.timed.max(1) as f64),
         time(contended.wait.ns),
@@ -208,6 +208,14 @@ fn guard(contended: &Contended) -> String {
         time(contended.hold.ns),
         percent(contended.hold.percent)
     )
+}
+
+/// `1 entry`, `2 entries`.
+fn entries(number: u64) -> String {
+    match number {
+        1 => "1 entry".to_owned(),
+        number => format!("{number} entries"),
+    }
 }
 
 /// How many waited, of all or of those that were timed.
@@ -225,14 +233,14 @@ fn site(
     out: &mut TextSink<'_>,
 ) -> io::Result<()> {
     let each = |ns: u64, number: u64| match ns / number.max(1) {
-        0 if ns > 0 => "under 1 ns".to_owned(),
+        0 if ns > 0 => "no measurable time".to_owned(),
         each => time(each),
     };
     writeln!(
         out,
-        "    {}: had {}, {} waited; {} to get it on average, at most {}; held {} on average",
+        "    {}: {}, {} waited; {} to get it on average, at most {}; held {} on average",
         region_line(report, site.region),
-        count(site.acquisitions, "time"),
+        entries(site.acquisitions),
         some_of(site.waited, timed, site.acquisitions),
         each(site.wait_ns, site.acquisitions),
         time(site.max_wait_ns),
@@ -246,8 +254,8 @@ fn site(
         };
         writeln!(
             out,
-            "        of those who waited, {} found that {whose} had it from {}",
-            holder.waited,
+            "        {} for {whose}, which got it at {}",
+            count(holder.waited, "wait"),
             label.location()
         )?;
     }
@@ -261,13 +269,14 @@ fn dilation(report: &Report<'_>, out: &mut TextSink<'_>) -> io::Result<()> {
     banner("Romp Cost of Measurement", out)?;
     writeln!(
         out,
-        "{} of events at {} each{}{}: {} of thread time ({}), at least.",
-        count(dilation.pairs, "pair"),
+        "Measuring took at least {} of thread time ({}): {} of events (begin and end) at {} \
+         each{}{}.",
+        time(dilation.cost.ns),
+        percent(dilation.cost.percent),
+        count(dilation.pairs, "timed pair"),
         short_time(dilation.pair_cost_ps),
         not_timed(dilation),
-        waiting(dilation),
-        time(dilation.cost.ns),
-        percent(dilation.cost.percent)
+        waiting(dilation)
     )?;
     let thread_time = report.overheads.thread_time_ns;
     let matters = |cost: &Share| {
@@ -294,7 +303,7 @@ fn waiting(dilation: &Dilation) -> String {
     match dilation.waited_ns {
         0 => String::new(),
         waited => format!(
-            ", and {} that threads waited for those of others",
+            ", and {} for which threads waited while events of others were recorded",
             time(waited)
         ),
     }
@@ -305,7 +314,7 @@ fn not_timed(dilation: &Dilation) -> String {
     match dilation.passed_pairs {
         0 => String::new(),
         passed => format!(
-            ", and {passed} that were not timed at {} each",
+            ", {passed} that were only counted at {} each",
             short_time(dilation.passed_pair_cost_ps)
         ),
     }
