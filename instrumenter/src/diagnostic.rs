@@ -116,6 +116,12 @@ fn said_of(line: Option<Presumed>, severity: &str, message: &str) -> String {
     }
 }
 
+/// The message for a file that the user named and that cannot be read.
+#[must_use]
+pub fn cannot_read(path: &Path, error: &std::io::Error) -> String {
+    format!("error: cannot read '{}': {error}", path.display())
+}
+
 /// An error that concerns a file as a whole.
 #[must_use]
 pub fn file_error(path: &Path, what: &str, help: &str) -> String {

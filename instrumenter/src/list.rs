@@ -139,8 +139,11 @@ pub fn write_text(listings: &[FileListing], out: &mut dyn Write) -> io::Result<(
     };
     writeln!(
         out,
-        "{} directives and lock calls: {} instrumented, {} passed through, {} left alone",
-        entries().count(),
+        "{}: {} instrumented, {} passed through, {} left alone",
+        match entries().count() {
+            1 => "1 directive or lock call".to_owned(),
+            all => format!("{all} directives and lock calls"),
+        },
         count("instrumented"),
         count("passed"),
         count("left alone"),

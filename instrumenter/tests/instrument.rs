@@ -36,9 +36,9 @@ fn said(words: &str) -> (Option<i32>, String) {
 fn several_files_are_verified() {
     let (status, text) = said("--verify a.c b.c c.f90");
     let expected =
-        "a.c: verified, 1 regions\nb.c: verified, 0 regions\nc.f90: verified, 2 regions\n";
+        "a.c: verified, 1 region\nb.c: verified, 0 regions\nc.f90: verified, 2 regions\n";
     assert_eq!((status, &*text), (Some(0), expected));
-    assert_eq!(said("--verify a.c").1, "a.c: verified, 1 regions\n");
+    assert_eq!(said("--verify a.c").1, "a.c: verified, 1 region\n");
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn one_that_fails_fails_all_and_hides_none() {
     let (status, text) = said("--verify a.c absent.c c.f90");
     assert_eq!(status, Some(1), "{text}");
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "a.c: verified, 1 regions");
+    assert_eq!(lines[0], "a.c: verified, 1 region");
     assert!(lines[1].starts_with("error: absent.c: "), "{text}");
     assert!(lines.contains(&"c.f90: verified, 2 regions"), "{text}");
     let last = "error: 1 of 3 files could not be verified";

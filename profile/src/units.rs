@@ -27,7 +27,17 @@ pub struct UnitError {
     expected: &'static str,
 }
 
-/// The forms in which a file of thresholds may contain a number.
+impl UnitError {
+    /// The error for a text that is not what is expected.
+    pub(crate) fn new(text: &str, expected: &'static str) -> Self {
+        Self {
+            text: text.to_owned(),
+            expected,
+        }
+    }
+}
+
+/// The forms in which a file of limits may contain a number.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum NumberOrText {
@@ -46,10 +56,9 @@ impl FromStr for Percent {
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
         let digits = text.trim().trim_end_matches('%');
-        number(digits).map(Self).ok_or_else(|| UnitError {
-            text: text.to_owned(),
-            expected: "a percentage such as 5% or 0.5%",
-        })
+        number(digits)
+            .map(Self)
+            .ok_or_else(|| UnitError::new(text, "a percentage such as 5% or 0.5%"))
     }
 }
 
@@ -57,10 +66,9 @@ impl FromStr for Factor {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        number(text).map(Self).ok_or_else(|| UnitError {
-            text: text.to_owned(),
-            expected: "a factor such as 1.1",
-        })
+        number(text)
+            .map(Self)
+            .ok_or_else(|| UnitError::new(text, "a factor such as 1.1"))
     }
 }
 
@@ -97,10 +105,7 @@ impl FromStr for Nanoseconds {
             let digits = text.trim().strip_suffix(unit)?;
             Some(Self((number(digits)? * scale).round() as u64))
         });
-        time.ok_or_else(|| UnitError {
-            text: text.to_owned(),
-            expected: "a time with its unit, such as 20ms",
-        })
+        time.ok_or_else(|| UnitError::new(text, "a time with its unit, such as 20ms"))
     }
 }
 

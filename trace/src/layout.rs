@@ -89,7 +89,7 @@ impl Header {
     /// Returns what is wrong, if this version cannot read a file with this header.
     pub fn read(words: &[u64; HEADER_WORDS]) -> Result<Self, String> {
         if words[0] != MAGIC {
-            return Err("it is no trace of Romp".to_owned());
+            return Err("it is not a Romp trace".to_owned());
         }
         let (version, slot) = (words[1] as u32, words[1] >> 32);
         if !(1..=VERSION).contains(&version) || slot != SLOT_BYTES as u64 {

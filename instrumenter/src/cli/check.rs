@@ -10,7 +10,7 @@ use profile::model::Profile;
 use profile::units::{Factor, Percent};
 
 use super::{Failure, junit};
-use crate::diagnostic::file_error;
+use crate::diagnostic::{cannot_read, file_error};
 
 /// Status if a threshold is violated.
 const VIOLATED: u8 = 1;
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     /// Saved profiles of the runs to compare with
     #[arg(last = true, value_name = "BASELINE")]
     others: Vec<PathBuf>,
-    /// File with thresholds (TOML); options override what it says
+    /// File with limits (TOML); options override what it says
     #[arg(short, long, value_name = "FILE")]
     thresholds: Option<PathBuf>,
     /// Largest part of the program's thread time that may be lost to a category
@@ -145,16 +145,10 @@ fn thresholds(arguments: &Arguments) -> Result<Thresholds, Failure> {
     let Some(path) = &arguments.thresholds else {
         return Ok(options);
     };
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        file_error(
-            path,
-            &error.to_string(),
-            "give a readable file of thresholds",
-        )
-    })?;
+    let text = std::fs::read_to_string(path).map_err(|error| cannot_read(path, &error))?;
     let file: Thresholds = toml::from_str(&text).map_err(|error| {
         let what = error.to_string();
-        let help = "romp check --help shows what a file of thresholds may say";
+        let help = "romp check --help shows what a file of limits may say";
         file_error(path, what.trim_end(), help)
     })?;
     Ok(file.overridden_by(options))

@@ -35,15 +35,15 @@ pub(super) struct Arguments {
     /// The interface whose functions are called
     #[arg(long, value_enum, default_value_t)]
     api: Api,
-    /// No code is made for a device: instrument what runs on the host instead
+    /// The compiler makes no code for a device: instrument the constructs in target regions too
     #[arg(long)]
     host_only: bool,
     /// Let traces show the chunks of loops, and of Fortran's tasks where they were created: a
     /// comparison more in each iteration
     #[arg(long)]
     chunks: bool,
-    /// The measurement library may lack functions: where it does, make no call. The program asks the
-    /// library when it starts, Fortran at each place once; see pomp_rest.c
+    /// Call only functions that the measurement library has (docs/ports.md). C and C++ programs ask it
+    /// when they start, Fortran programs when a probe is reached for the first time
     #[arg(long)]
     partial_library: bool,
     /// The Fortran standard in force has no block construct (before 2008), which --chunks and
@@ -139,7 +139,8 @@ fn check(reading: &dyn Reading, source: &Source, result: &Instrumented) -> Resul
         ))
     })?;
     let name = names::shown(&source.name);
-    tell!("{name}: verified, {} regions", result.instrumented);
+    let regions = profile::analysis::words::count(result.instrumented as u64, "region");
+    tell!("{name}: verified, {regions}");
     Ok(())
 }
 

@@ -10,6 +10,9 @@ use crate::{Options, instrument};
 
 /// Arguments of `romp list`.
 #[derive(Debug, Args)]
+#[command(after_help = "instrumented: it has probes.\n\
+    passed through: there is nothing to measure, or nothing may be inserted; the reason follows.\n\
+    left alone: it should be measured, but cannot be; the reason follows.")]
 pub(super) struct Arguments {
     /// Source files
     #[arg(required = true)]
@@ -19,7 +22,7 @@ pub(super) struct Arguments {
     format: Format,
     #[command(flatten)]
     disable: super::Disable,
-    /// No code is made for a device: list what is instrumented on the host
+    /// The compiler makes no code for a device: list the constructs in target regions as instrumented too
     #[arg(long)]
     host_only: bool,
     /// As `romp instrument --chunks`: say of which loops the chunks cannot be traced

@@ -104,8 +104,12 @@ fn variables(page: &mut Roff, wanted: impl Fn(Reader) -> bool) {
     for variable in VARIABLES.iter().filter(|variable| wanted(variable.reader)) {
         page.control("TP", []);
         page.text([bold(variable.name)]);
+        let choices = match variable.kind.choices() {
+            [] => String::new(),
+            choices => format!(" Values: {}.", choices.join(", ")),
+        };
         page.text([roman(format!(
-            "{} Default: {}.",
+            "{}{choices} Default: {}.",
             variable.help, variable.default
         ))]);
     }

@@ -76,13 +76,13 @@ enum Command {
     Merge(merge::Arguments),
     /// Compare two profiles, or two sets of them: what became faster or slower, region by region
     Diff(diff::Arguments),
-    /// Hold a profile against thresholds; status 1 if one is violated, 2 if that can't be told
+    /// Compare a profile with limits; status 1 if one is violated, 2 if that can't be told
     Check(check::Arguments),
     /// See why a program does not get faster with more threads, from several runs
     Scale(scale::Arguments),
     /// Look into the trace that a measured program left behind (ROMP_TRACE=on)
     Trace(trace::Arguments),
-    /// Run a compiler with instrumented sources: rompcc as a prefix
+    /// Run a compile command with instrumented sources: romp wrap gcc -fopenmp a.c
     Wrap(wrap::Arguments),
     /// List the environment variables of romp, rompcc and measured programs
     Env,
@@ -189,13 +189,7 @@ fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
         "-" => std::io::read_to_string(std::io::stdin()).map(String::into_bytes),
         _ => std::fs::read(path),
     };
-    let text = text.map_err(|error| {
-        crate::diagnostic::file_error(
-            path,
-            &error.to_string(),
-            "give the name of a readable source file",
-        )
-    })?;
+    let text = text.map_err(|error| crate::diagnostic::cannot_read(path, &error))?;
     let language = crate::Source::language_of(path);
     Ok(crate::Source {
         layout: crate::Source::layout_of(path),
@@ -250,6 +244,22 @@ fn choices(
 ) -> clap::builder::PossibleValuesParser {
     let values = rows.map(|(name, about)| clap::builder::PossibleValue::new(name).help(about));
     values.collect::<Vec<_>>().into()
+}
+
+/// A parser of whole numbers, whose message shows an example.
+fn whole(
+    range: std::ops::RangeInclusive<u32>,
+    example: &'static str,
+) -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync + 'static {
+    move |text| match text.trim().parse() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        Ok(_) => Err(format!(
+            "give a number from {} to {}",
+            range.start(),
+            range.end()
+        )),
+        Err(_) => Err(format!("give {example}")),
+    }
 }
 
 /// Writes to standard output. A reader that has gone away is not an error.

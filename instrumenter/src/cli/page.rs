@@ -33,10 +33,10 @@ pub(super) fn newest(folder: &Path) -> Result<PathBuf, Failure> {
     newest.ok_or_else(|| Failure {
         message: format!(
             "error: no saved profile {place}: give the *{ENDING} file that the measured program \
-             wrote\n  = help: a program writes none that was not built with rompcc or run with romp \
-             run, that has no construct to measure (simd alone is none), or that ran with \
-             ROMP_MEASURE=off; ROMP_OUTPUT names another folder, and what could not be written is \
-             told where the program ended"
+             wrote\n  = help: a program leaves a profile if it was built with rompcc or started by romp \
+             run, reaches a construct that is measured (simd alone is not), and runs without \
+             ROMP_MEASURE=off; look in the folder that ROMP_OUTPUT names, and at the last messages of \
+             the program"
         ),
     })
 }
@@ -96,20 +96,25 @@ pub(super) fn write_file(
 
 /// Shows a file in the user's browser.
 pub(super) fn open(file: &Path) -> Result<(), Failure> {
+    let name = file.display();
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let browser = std::env::var_os("BROWSER").filter(|name| !name.is_empty());
     let programs = match &browser {
         Some(browser) => vec![browser.as_os_str()],
         None => vec!["xdg-open".as_ref(), "open".as_ref()],
     };
-    let started = programs.into_iter().any(|program| {
+    let started = programs.into_iter().find(|program| {
         let mut command = Command::new(program);
         let silent = command.stdin(Stdio::null()).stdout(Stdio::null());
         silent.stderr(Stdio::null()).arg(&file).spawn().is_ok()
     });
     match started {
-        true => Ok(()),
-        false => Err(Failure {
+        Some(program) => {
+            let program = program.to_string_lossy();
+            tell!("romp: wrote {name} and asked {program} to show it");
+            Ok(())
+        }
+        None => Err(Failure {
             message: format!(
                 "error: no browser could be started: open {} yourself, or set BROWSER",
                 file.display()

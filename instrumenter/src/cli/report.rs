@@ -46,22 +46,30 @@ pub(super) struct Arguments {
 /// What is shown.
 #[derive(Debug, Args)]
 struct SelectionArguments {
-    /// Only regions like this: part of a number, kind, name, function, file or file:line, or a
-    /// whole one with * and ?; may be given several times
+    /// Only regions whose number, kind, name, function, file or file:line contains this text; a
+    /// pattern with * or ? must match the whole; may be given several times
     #[arg(long, value_name = "PATTERN")]
     region: Vec<String>,
     /// Only rows of this thread, by its path such as 0->3, or of several such as '0->*'
     #[arg(long, value_name = "PATH")]
     thread: Vec<String>,
     /// Only what has at least so many percent of the time
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = number)]
     min_percent: Option<f64>,
     /// Sort regions by the sum of a column or overhead, largest first
     #[arg(long, value_name = "COLUMN")]
     sort: Option<String>,
     /// Only the first so many regions
     #[arg(long, value_name = "N")]
-    top: Option<usize>,
+    #[arg(value_parser = super::whole(0..=u32::MAX, "a whole number such as 3"))]
+    top: Option<u32>,
+}
+
+/// Reads a number that may have decimals.
+fn number(text: &str) -> Result<f64, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| "give a number such as 5".to_owned())
 }
 
 /// The choices of `--format`.
@@ -146,7 +154,7 @@ impl SelectionArguments {
             threads: self.thread.clone(),
             min_percent: self.min_percent,
             sort: self.sort.clone(),
-            top: self.top,
+            top: self.top.map(|top| top as usize),
         }
     }
 }

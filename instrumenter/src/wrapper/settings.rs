@@ -1,6 +1,9 @@
-//! The environment variables that steer the wrappers, read once.
+//! The environment variables that steer the wrappers, read once. Their table and the forms of their
+//! values are in `profile::environment`.
 
 use std::ffi::OsString;
+
+use profile::environment;
 
 use crate::Groups;
 
@@ -72,62 +75,27 @@ impl Settings {
     fn read(get: impl Fn(&str) -> Option<OsString>) -> (Self, Vec<String>) {
         let mut settings = Self::default();
         let mut problems = Vec::new();
+        let mut value = |name: &str| {
+            let value = environment::value_of(name, &get(name)?);
+            value.unwrap_or_else(|problem| {
+                problems.push(problem);
+                None
+            })
+        };
         for (name, field) in SWITCHES {
-            let Some(value) = get(name) else { continue };
-            match truth(&value.to_string_lossy()) {
-                Some(yes) => *field(&mut settings) = yes,
-                None => problems.push(format!(
-                    "{name}={} is neither yes nor no and is ignored; say {name}=1 or {name}=0",
-                    value.to_string_lossy()
-                )),
-            }
+            let is_on = value(name).and_then(|value| environment::truth(&value.to_string_lossy()));
+            *field(&mut settings) = is_on.unwrap_or_default();
         }
-        if let Some(value) = get("ROMP_PREPROCESS").filter(|value| !value.is_empty()) {
-            match preprocess(&value.to_string_lossy()) {
-                Some(choice) => settings.preprocess = choice,
-                None => problems.push(format!(
-                    "ROMP_PREPROCESS={} is not known and is ignored; say auto, always or never",
-                    value.to_string_lossy()
-                )),
-            }
-        }
-        if let Some(value) = get("ROMP_MESSAGES").filter(|value| !value.is_empty()) {
-            match &*value.to_string_lossy().trim().to_ascii_lowercase() {
-                "exact" => settings.exact = true,
-                "auto" => settings.exact = false,
-                other => problems.push(format!(
-                    "ROMP_MESSAGES={other} is not known and is ignored; say auto or exact"
-                )),
-            }
-        }
-        if let Some(value) = get(DISABLE) {
-            match Groups::parse(&value.to_string_lossy()) {
-                Ok(groups) => settings.disabled = groups,
-                Err(unknown) => problems.push(format!(
-                    "{DISABLE}={} is ignored: {unknown}",
-                    value.to_string_lossy()
-                )),
-            }
-        }
-        settings.library = get("ROMP_LIB").filter(|value| !value.is_empty());
+        settings.preprocess = match value("ROMP_PREPROCESS").as_ref().and_then(|it| it.to_str()) {
+            Some("always") => Preprocess::Always,
+            Some("never") => Preprocess::Never,
+            _ => Preprocess::Auto,
+        };
+        settings.exact = value("ROMP_MESSAGES").is_some_and(|value| value == "exact");
+        let disabled = value(DISABLE).map(|value| Groups::parse(&value.to_string_lossy()));
+        settings.disabled = disabled.and_then(Result::ok).unwrap_or_default();
+        settings.library = value("ROMP_LIB");
         (settings, problems)
-    }
-}
-
-fn preprocess(value: &str) -> Option<Preprocess> {
-    match value.trim().to_ascii_lowercase().as_str() {
-        "auto" => Some(Preprocess::Auto),
-        "always" => Some(Preprocess::Always),
-        "never" => Some(Preprocess::Never),
-        _ => None,
-    }
-}
-
-fn truth(value: &str) -> Option<bool> {
-    match value.trim().to_ascii_lowercase().as_str() {
-        "true" | "yes" | "on" => Some(true),
-        "false" | "no" | "off" | "" => Some(false),
-        number => number.parse::<u32>().ok().map(|number| number > 0),
     }
 }
 
@@ -143,6 +111,7 @@ mod tests {
             ("on", true),
             ("0", false),
             ("", false),
+            (" ", false),
         ] {
             let (settings, problems) =
                 Settings::read(|name| (name == "ROMP_KEEP").then(|| value.into()));
@@ -157,7 +126,7 @@ mod tests {
         assert!(!settings.off);
         assert_eq!(
             problems,
-            ["ROMP_OFF=perhaps is neither yes nor no and is ignored; say ROMP_OFF=1 or ROMP_OFF=0"]
+            ["ROMP_OFF=perhaps is ignored; say ROMP_OFF=on or ROMP_OFF=off"]
         );
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use profile::counters::{Counter, MOST_COUNTERS, parse};
+use profile::counters::{Counter, EXEC_COUNT, EXEC_TIME, Formula, MOST_COUNTERS, parse};
 
 use super::message;
 use super::mutex::lock;
@@ -49,6 +49,18 @@ pub(crate) fn number() -> usize {
 /// The names of the counters of this run.
 pub(crate) fn names() -> Vec<String> {
     chosen().iter().map(|(name, _)| name.clone()).collect()
+}
+
+/// Reports which formulas cannot be read. They may contain the counters of this run.
+pub(crate) fn check_formulas(formulas: &[String]) {
+    let names = names();
+    let mut known: Vec<&str> = names.iter().map(String::as_str).collect();
+    known.extend([EXEC_TIME, EXEC_COUNT]);
+    for text in formulas {
+        if let Err(problem) = Formula::parse(text, &known) {
+            message::say(&format!("ROMP_EVAL: {problem}"));
+        }
+    }
 }
 
 /// Counts the events of a list from now on. Reports once which of them cannot be counted.

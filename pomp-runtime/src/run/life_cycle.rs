@@ -64,6 +64,7 @@ fn start() -> bool {
     if let Some(list) = &config.counters {
         counters::choose(list);
     }
+    counters::check_formulas(&config.formulas);
     // There is no sampling in three cases: a trace has every event, counters are read at each
     // event, and throttled regions are not sampled.
     let is_wanted_whole = config.counters.is_some() || config.trace.is_some();

@@ -3,7 +3,7 @@
 
 use super::tables::Table;
 use crate::columns::Quantity;
-use crate::counters::Formula;
+use crate::counters::{EXEC_COUNT, EXEC_TIME, Formula};
 use crate::model::Profile;
 
 /// Formulas that are shown whenever the counters that they need were counted.
@@ -14,11 +14,6 @@ const USUAL: &[&str] = &[
     "branch-miss-share=branch-misses/branches",
     "cpu-share=task-clock/1000000000/execT",
 ];
-
-/// Names that formulas can use besides counters: execution time in seconds, and the number of
-/// executions.
-const EXEC_TIME: &str = "execT";
-const EXEC_COUNT: &str = "execC";
 
 /// The formulas of a run.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -29,7 +29,7 @@ mod tree;
 mod updates;
 mod waits;
 mod wall;
-pub(crate) mod words;
+pub mod words;
 
 pub use call_graph::{CallGraph, CallPath, Times};
 pub(crate) use causes::MOST_NAMED_CAUSES;

@@ -40,7 +40,8 @@ pub(crate) fn percent(percent: f64) -> String {
 }
 
 /// A number with its noun: `1 thread`, `4 threads`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
+#[must_use]
+pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 

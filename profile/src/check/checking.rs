@@ -163,7 +163,7 @@ impl<'a, 'p> Checking<'a, 'p> {
     pub(super) fn something_ran(&mut self) {
         let mut reports = self.runs.reports.iter();
         if reports.any(|report| report.overheads.regions.is_empty()) {
-            let message = "no parallel region ran, so that thresholds say nothing".to_owned();
+            let message = "no parallel region ran, so that limits say nothing".to_owned();
             self.add("measured", None, PROGRAM.to_owned(), message, false);
         }
     }

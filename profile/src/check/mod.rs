@@ -24,14 +24,14 @@ const MIN_SHARE: Percent = Percent(1.0);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
     /// No threshold is given.
-    #[error("there is no threshold to check: give one, such as --max-overhead total=20%")]
+    #[error("there is no limit to check: give one, such as --max-overhead total=20%")]
     NoThreshold,
     /// No profile is given.
     #[error("there is no profile to check")]
     NoProfile,
     /// A baseline is given, but no threshold needs it.
     #[error(
-        "a baseline is given, but no threshold compares with it: give --max-time-ratio or \
+        "a baseline is given, but no limit compares with it: give --max-time-ratio or \
          --max-region-ratio, or leave the baseline out"
     )]
     BaselineUnused,

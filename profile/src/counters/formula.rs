@@ -6,6 +6,11 @@
 
 use std::fmt;
 
+/// The name of a region's time in a formula, in seconds.
+pub const EXEC_TIME: &str = "execT";
+/// The name of a region's number of executions in a formula.
+pub const EXEC_COUNT: &str = "execC";
+
 /// A named formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
@@ -39,7 +44,7 @@ impl fmt::Display for FormulaError {
         write!(
             f,
             "'{text}' is no formula: it cannot be read at {place}; say NAME=FORMULA with numbers, \
-             + - * / ( ) and {}",
+             + - * / ( ), {}, and counters that ROMP_COUNTERS names",
             known.join(", ")
         )
     }

@@ -3,7 +3,7 @@
 
 mod formula;
 
-pub use formula::{Formula, FormulaError};
+pub use formula::{EXEC_COUNT, EXEC_TIME, Formula, FormulaError};
 
 /// The most counters that a run can have.
 pub const MOST_COUNTERS: usize = 8;

@@ -51,9 +51,13 @@ impl Noise {
     /// # Errors
     /// If it is neither.
     pub fn set(&mut self, text: &str) -> Result<(), UnitError> {
+        let expected = "a percentage such as 5%, or a time such as 1ms";
         match text.trim_end().ends_with('s') {
-            true => self.time = text.parse()?,
-            false => self.percent = Some(text.parse()?),
+            true => self.time = text.parse().map_err(|_| UnitError::new(text, expected))?,
+            false => {
+                let percent = text.parse().map_err(|_| UnitError::new(text, expected))?;
+                self.percent = Some(percent);
+            }
         }
         Ok(())
     }

@@ -32,8 +32,8 @@ pub struct Part {
 pub enum MergeError {
     /// A profile does not say to which rank it belongs.
     #[error(
-        "'{}' is not of a rank of an MPI job: neither the profile nor its name (.r<rank>.) says \
-         which; to number the files in the order in which they are given, say --number",
+        "'{}' is not the profile of an MPI rank: neither the profile nor its name (.r<rank>.) has \
+         the rank; --number numbers the files in the order in which they are given",
         path.display()
     )]
     NoRank {

@@ -181,7 +181,7 @@ fn the_iterations_that_cost_most_are_named_by_number() {
     heavy.sort_unstable();
     assert_eq!(heavy, ["12", "13"], "{text}");
     assert!(
-        text.contains("1 instances of up to 40 iterations, 40 chunks"),
+        text.contains("1 instance of up to 40 iterations, 40 chunks"),
         "{text}"
     );
 }

@@ -170,7 +170,7 @@ fn what_a_killed_program_left_is_known_for_a_trace() {
     let (_folder, path) = file(b"#include <stdio.h>\nint main(void) { return 0; }\n");
     let ran = romp(&["trace", "info", path.to_str().unwrap()]);
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert!(said.contains("it is no trace of Romp"), "{said}");
+    assert!(said.contains("it is not a Romp trace"), "{said}");
 }
 
 #[test]

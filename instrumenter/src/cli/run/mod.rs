@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     /// Run it with each of these numbers of threads, and say why it does not get faster with
     /// more, as romp scale does
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=scale::MOST_THREADS))]
+    #[arg(value_parser = scale::numbers_of_threads())]
     scale: Vec<u32>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]

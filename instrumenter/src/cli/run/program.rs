@@ -40,7 +40,7 @@ pub(super) fn find(name: &OsStr) -> Result<PathBuf, Refusal> {
         false => "there is no such file".to_owned(),
     };
     let missing = || Refusal {
-        message: format!("'{shown}' is no program: {why}"),
+        message: format!("cannot run '{shown}': {why}"),
         is_missing: true,
     };
     let path = match name.as_bytes().contains(&b'/') {

@@ -15,9 +15,11 @@ use super::Failure;
 /// Arguments of `romp scale`.
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../help/scale.txt"))]
+#[command(override_usage = "romp scale [OPTIONS] PROFILES...\n       \
+    romp scale [OPTIONS] --threads N,... -- COMMAND...")]
 pub(super) struct Arguments {
     /// Saved profiles of runs with several numbers of threads
-    #[arg(required_unless_present = "threads", conflicts_with = "threads")]
+    #[arg(conflicts_with = "threads")]
     profiles: Vec<PathBuf>,
     /// Run the command behind -- with each of these numbers of threads
     #[arg(
@@ -26,11 +28,11 @@ pub(super) struct Arguments {
         value_delimiter = ',',
         requires = "command"
     )]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_THREADS))]
+    #[arg(value_parser = numbers_of_threads())]
     threads: Vec<u32>,
     /// Run it so many times with each
     #[arg(long, value_name = "N", default_value_t = 1, requires = "threads")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPEATS))]
+    #[arg(value_parser = super::whole(1..=MOST_REPEATS, "a whole number such as 3"))]
     repeat: u32,
     /// Keep the profiles of these runs in this directory
     #[arg(long, value_name = "DIR", requires = "threads")]
@@ -47,8 +49,13 @@ pub(super) struct Arguments {
 }
 
 /// The largest number of threads that a program is run with.
-pub(super) const MOST_THREADS: i64 = 65_536;
-const MOST_REPEATS: i64 = 1_000;
+const MOST_THREADS: u32 = 65_536;
+const MOST_REPEATS: u32 = 1_000;
+
+/// The parser of the numbers of threads that a program is run with.
+pub(super) fn numbers_of_threads() -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync {
+    super::whole(1..=MOST_THREADS, "numbers such as 1,2,4")
+}
 
 /// The choices of `--format`.
 fn formats() -> clap::builder::PossibleValuesParser {
@@ -68,6 +75,12 @@ fn end(shown: Result<u8, Failure>) -> ExitCode {
 }
 
 fn shown(arguments: &Arguments) -> Result<u8, Failure> {
+    if arguments.threads.is_empty() && arguments.profiles.is_empty() {
+        const WHAT: &str = "give profiles to compare, or a program to run:\n  \
+            romp scale A.romp.json B.romp.json\n  \
+            romp scale --threads 1,2,4 -- ./app\n";
+        clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, WHAT).exit()
+    }
     if arguments.threads.is_empty() && !arguments.command.is_empty() {
         let what = "say with how many threads to run it, such as --threads 1,2,4, and no files";
         return Err(format!("error: a command is given: {what}").into());

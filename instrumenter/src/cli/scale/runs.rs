@@ -120,13 +120,7 @@ fn one(runs: &Runs<'_>, threads: u32, folder: &Path) -> Result<(Profile, u8), Fa
     if executable::is_for_shell(&ended) {
         ended = run(executable::by_shell(first, others));
     }
-    let status = ended.map_err(|error| {
-        file_error(
-            Path::new(program),
-            &error.to_string(),
-            "give a program that can be run",
-        )
-    })?;
+    let status = ended.map_err(|error| format!("error: cannot run '{name}': {error}"))?;
     let paths = saved(&folder)?;
     // A program may say something by its status though it did its work.
     let code = status.code().and_then(|code| u8::try_from(code).ok());

@@ -17,6 +17,9 @@ const DEEPEST_INDENT: usize = 40;
 
 /// Arguments of `romp trace dump TRACE`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "A line has nanoseconds since the start, the thread, and what happens where."
+)]
 pub(super) struct Arguments {
     /// How to write it
     #[arg(short, long, default_value = "text")]
@@ -26,7 +29,7 @@ pub(super) struct Arguments {
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// A line for each: nanoseconds since the start, thread, what happens where
+    /// A line for each, as words and numbers
     Text,
     /// The same, each line an object of JSON
     Json,

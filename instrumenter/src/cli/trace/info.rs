@@ -16,8 +16,13 @@ pub(super) fn run(trace: &Trace) -> Result<(), Failure> {
         writeln!(out, "{:<12} {state}", "state")?;
         writeln!(out, "{:<12} {} ns", "duration", trace.ns(header.end.ticks))?;
         writeln!(out, "{:<12} {bytes} bytes, {} pages", "size", trace.pages())?;
-        writeln!(out, "{:<12} {}", "streams", trace.streams().count())?;
-        writeln!(out, "{:<12} {}", "threads", trace.threads())?;
+        let streams = trace.streams().count();
+        writeln!(
+            out,
+            "{:<12} {streams}, each with the events of a thread, or of several in turn",
+            "streams"
+        )?;
+        writeln!(out, "{:<12} {}", "thread paths", trace.threads())?;
         writeln!(out, "{:<12} {regions}", "regions")?;
         if trace.unplaced() > 0 {
             let unplaced = trace.unplaced();

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use profile::analysis::words::count;
 use trace::analysis::iterations::{Heavy, Loop, loops};
 use trace::export::region;
 use trace::read::Trace;
@@ -29,7 +30,9 @@ pub(super) fn run(trace: &Trace, arguments: &Arguments) -> Result<(), Failure> {
     let loops = loops(trace).map_err(failure)?;
     if loops.is_empty() {
         return Err(failure(
-            "no chunks of loops are in this trace\n  = help: build with rompcc --chunks, or start it with ROMP_CHUNKS=on romp run",
+            "no chunks of loops are in this trace\n  = help: build with rompcc --chunks; or start it with \
+             ROMP_TRACE=on ROMP_CHUNKS=on romp run, which sees the chunks that the OpenMP runtime hands \
+             out (with GCC none of a static schedule)",
         ));
     }
     print(|out| {
@@ -89,10 +92,10 @@ fn picture(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::
     let (executed, ticks) = known.total();
     writeln!(
         out,
-        "{name}\n  {} instances of up to {} iterations, {} chunks; {} in iterations, {} each in the median",
-        known.instances(),
-        known.iterations,
-        known.chunks,
+        "{name}\n  {} of up to {}, {}; {} in iterations, {} each in the median",
+        count(known.instances(), "instance"),
+        count(known.iterations, "iteration"),
+        count(known.chunks, "chunk"),
         time(trace.ns_of_parts(ticks)),
         time(trace.ns_of_parts(known.mean())),
     )?;
@@ -135,10 +138,10 @@ fn picture(trace: &Trace, name: &str, known: &Loop, out: &mut dyn Write) -> io::
 fn resolution(trace: &Trace, known: &Loop) -> String {
     let tick = tick(trace);
     match known.largest_chunk.max(known.per_cell) {
-        0 | 1 => format!("each iteration; the clock counts {tick}"),
+        0 | 1 => format!("each iteration; times are exact to one tick of the clock, {tick}"),
         of => format!(
-            "{of} iterations, over which the time of a chunk is spread evenly; the clock counts \
-             {tick}"
+            "{of} iterations, over which the time of a chunk is spread evenly; times are exact to one \
+             tick of the clock, {tick}"
         ),
     }
 }

@@ -14,6 +14,7 @@ mod waits;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use profile::analysis::words::count;
 use trace::read::Trace;
 
 use super::{Failure, print};
@@ -44,7 +45,7 @@ enum Command {
     Dump(TraceCommand<dump::Arguments>),
     /// Write the trace in the format of another tool
     Export(TraceCommand<export::Arguments>),
-    /// Hold the trace against what must be true of it; status 1 if it is not, or incomplete
+    /// Check that the trace is complete and consistent; status 1 if it is not
     Check(TraceCommand<Nothing>),
     /// Counts and times of each region and thread, as the profile has them
     Stats(TraceCommand<stats::Arguments>),
@@ -114,11 +115,17 @@ fn failure(error: impl std::fmt::Display) -> Failure {
 fn check(trace: &Trace) -> Result<(), Failure> {
     let findings = trace::check::check(trace).map_err(failure)?;
     print(|out| {
-        writeln!(
-            out,
-            "{} events; {} loops, each iteration in one chunk; {} of them as the schedule fixes it",
-            findings.events, findings.loops, findings.predicted
-        )
+        write!(out, "{} checked", count(findings.events, "event"))?;
+        if findings.loops > 0 {
+            write!(
+                out,
+                "; the chunks of {} compared with the iterations, and of {} of them with the rules \
+                 of the schedule",
+                count(findings.loops, "loop instance"),
+                findings.predicted
+            )?;
+        }
+        writeln!(out)
     })?;
     let mut problems = Vec::new();
     if !trace.is_complete() {

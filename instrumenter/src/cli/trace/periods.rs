@@ -13,6 +13,7 @@ use super::{Failure, failure, print};
 
 /// Arguments of `romp trace periods TRACE`.
 #[derive(Debug, Args)]
+#[command(after_help = "A line has nanoseconds since the start, the thread, and what ran where.")]
 pub(super) struct Arguments {
     /// How to write it
     #[arg(short, long, default_value = "text")]
@@ -22,8 +23,9 @@ pub(super) struct Arguments {
 pub(super) fn run(trace: &Trace, arguments: &Arguments) -> Result<(), Failure> {
     let mut result = Ok(());
     print(|out| {
-        let mut written = Ok(());
+        let (mut written, mut is_empty) = (Ok(()), true);
         result = periods(trace, &mut |period| {
+            is_empty = false;
             if written.is_ok() {
                 written = match arguments.format {
                     Format::Text => text(trace, period, out),
@@ -31,7 +33,10 @@ pub(super) fn run(trace: &Trace, arguments: &Arguments) -> Result<(), Failure> {
                 };
             }
         });
-        written
+        match (is_empty && result.is_ok(), arguments.format) {
+            (true, Format::Text) => writeln!(out, "no chunks and no tasks"),
+            _ => written,
+        }
     })?;
     result.map_err(failure)
 }

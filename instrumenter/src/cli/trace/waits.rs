@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use profile::analysis::words::count;
 use trace::analysis::times::Times;
 use trace::analysis::waits::{Barrier, Name, Resource, WAITED, Where, waits};
 use trace::export::region;
@@ -24,7 +25,7 @@ pub(super) fn run(trace: &Trace) -> Result<(), Failure> {
     let scale = trace.scale();
     print(|out| {
         let tick = tick(trace);
-        writeln!(out, "resolution: each wait; the clock counts {tick}")?;
+        writeln!(out, "times are exact to one tick of the clock, {tick}")?;
         if !resources.is_empty() {
             // A tick may be shorter than a nanosecond.
             let least = scale.to_ns(WAITED);
@@ -76,8 +77,8 @@ fn times(trace: &Trace, times: &Times) -> String {
 fn barrier(trace: &Trace, known: &Barrier, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "  {} times; its threads waited for the last one: {}",
-        known.waits.count(),
+        "  {}; its threads waited for the last one: {}",
+        count(known.waits.count(), "time"),
         times(trace, &known.waits)
     )?;
     let mut last: Vec<_> = known.last.iter().collect();
@@ -85,11 +86,11 @@ fn barrier(trace: &Trace, known: &Barrier, out: &mut dyn Write) -> io::Result<()
     let more = last.len().saturating_sub(LINES);
     for (thread, waits) in last.into_iter().take(LINES) {
         let thread = trace.thread(*thread);
-        let (count, waits) = (waits.count(), times(trace, waits));
-        writeln!(out, "  last: {thread} {count} times, {waits}")?;
+        let (times_last, waits) = (count(waits.count(), "time"), times(trace, waits));
+        writeln!(out, "  last: {thread} {times_last}, {waits}")?;
     }
     if more > 0 {
-        writeln!(out, "  last: {more} more threads")?;
+        writeln!(out, "  last: {}", count(more as u64, "more thread"))?;
     }
     let (waited, at, thread) = known.worst;
     let at = trace.ns(at) as f64 / 1e9;
@@ -107,18 +108,21 @@ fn barrier(trace: &Trace, known: &Barrier, out: &mut dyn Write) -> io::Result<()
 }
 
 fn resource(trace: &Trace, known: &Resource, out: &mut dyn Write) -> io::Result<()> {
-    let (count, all) = (known.waits.count(), times(trace, &known.waits));
-    writeln!(out, "  {count} waits: {all}")?;
+    let (waits, all) = (
+        count(known.waits.count(), "wait"),
+        times(trace, &known.waits),
+    );
+    writeln!(out, "  {waits}: {all}")?;
     let mut pairs: Vec<_> = known.pairs.iter().collect();
     pairs.sort_by_key(|(_, waits)| std::cmp::Reverse(waits.typical()));
     let place = |(thread, number): &Where| (trace.thread(*thread), region(trace, *number));
     for ((waiter, holder), waits) in pairs.iter().take(LINES) {
         let (waiter, at) = place(waiter);
         let (holder, there) = place(holder);
-        let (count, waits) = (waits.count(), times(trace, waits));
+        let (often, waits) = (count(waits.count(), "time"), times(trace, waits));
         writeln!(
             out,
-            "  {waiter} waited {count} times at {at} while {holder} held it at {there}: {waits}"
+            "  {waiter} waited {often} at {at} while {holder} held it at {there}: {waits}"
         )?;
     }
     let rest = pairs.iter().skip(LINES);
