@@ -47,7 +47,10 @@ fn one_that_fails_fails_all_and_hides_none() {
     assert_eq!(status, Some(1), "{text}");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "a.c: verified, 1 region");
-    assert!(lines[1].starts_with("error: absent.c: "), "{text}");
+    assert!(
+        lines[1].starts_with("error: cannot read 'absent.c': "),
+        "{text}"
+    );
     assert!(lines.contains(&"c.f90: verified, 2 regions"), "{text}");
     let last = "error: 1 of 3 files could not be verified";
     assert_eq!(lines.last(), Some(&last), "{text}");

@@ -155,7 +155,7 @@ fn standard_input_is_a_profile_too() {
 fn names_are_explained_without_a_profile() {
     let text = shown(&["--explain", "exitBarT"]);
     assert!(
-        text.starts_with("exitBarT, in seconds: waiting at the end"),
+        text.starts_with("exitBarT, in seconds: waiting at the implicit barrier"),
         "{text}"
     );
 }

@@ -263,7 +263,7 @@ impl Run {
             ));
             if !runtime.not_visible.is_empty() {
                 let file = path.rsplit('/').next().unwrap_or_default();
-                let what = runtime.not_visible.join(", ");
+                let what = runtime.not_visible.join("; ");
                 remarks.push(format!("not visible in this mode, with {file}: {what}"));
             }
         }

@@ -100,10 +100,10 @@ pub const ROWS: &[Row] = &[
         kinds: &[K::Loop],
         gnu: view(
             Counted::Less,
-            "with debug information and source: by the question for the thread's number at its \
-             head; it lasts until the barrier, or what comes next. The compiler may ask once for \
-             several in a function: then of each only the barrier is seen",
-            &["loops with a static schedule, where the source is not there"],
+            "with debug information and source: it begins where its code asks for the thread's \
+             number, at its head. It ends at the barrier or at the next construct. If the compiler \
+             asks once for several loops of a function, only the barrier of each is seen",
+            &["loops with a static schedule (where the source is not there)"],
         ),
         ompt: SEEN,
     },
@@ -141,12 +141,12 @@ pub const ROWS: &[Row] = &[
             Counted::Otherwise,
             "where it is no instruction of the machine; so is what the compiler makes of some \
              `reduction` clauses, near their line, if it may be an `atomic`",
-            &["atomic, where it is an instruction of the machine"],
+            &["atomic (where it is an instruction of the machine)"],
         ),
         ompt: view(
             Counted::Less,
             "where it is no instruction of the machine",
-            &["atomic, where it is an instruction of the machine"],
+            &["atomic (where it is an instruction of the machine)"],
         ),
     },
     Row {
@@ -155,7 +155,7 @@ pub const ROWS: &[Row] = &[
         gnu: view(
             Counted::Less,
             "by the barrier at its end, with debug information and source",
-            &["scope, where the source is not there"],
+            &["scope (where the source is not there)"],
         ),
         ompt: SEEN,
     },
@@ -221,7 +221,7 @@ pub const ROWS: &[Row] = &[
         ompt: view(
             Counted::Less,
             "where the runtime reports it",
-            &["taskwait with depend, where the runtime does not report it"],
+            &["taskwait with depend (where the runtime does not report it)"],
         ),
     },
     Row {
@@ -231,7 +231,7 @@ pub const ROWS: &[Row] = &[
             Counted::More,
             "at the end of `single` and of a static loop with debug information and source; \
              without, or where several are possible, it is a `barrier` of its own",
-            &["whether a barrier is the end of a construct, where the source is not there"],
+            &["whether a barrier is the end of a construct (where the source is not there)"],
         ),
         ompt: SEEN,
     },
