@@ -129,7 +129,7 @@ pub fn names() -> Vec<&'static str> {
     names.extend(COUNTERS.iter().map(|counter| counter.name));
     names.extend(TERMS.iter().map(|(term, _)| *term));
     names.extend(PROPERTIES.iter().map(|row| row.name));
-    names.extend(KINDS.iter().map(|row| row.full_name));
+    names.extend(REGION_KINDS.iter().map(|row| row.full_name));
     names
 }
 

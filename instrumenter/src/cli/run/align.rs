@@ -45,13 +45,12 @@ pub(super) enum Found {
 }
 
 impl Found {
-    /// Combines the results of two searches for the construct of a call. `Near` gives way to any
-    /// other result. If two others differ, only the line is known.
-    pub(super) fn with(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Near, known) | (known, Self::Near) => known,
-            (one, other) if one == other => one,
-            _ => Self::Near,
+    /// Forgets the construct, unless the call `is_its`.
+    pub(super) fn forget_unless(&mut self, is_its: impl Fn(usize) -> bool) {
+        if let Self::Certain(number) | Self::EndOf(number) | Self::PartOf(number) = *self
+            && !is_its(number)
+        {
+            *self = Self::Near;
         }
     }
 }
@@ -123,9 +122,11 @@ fn is_called_inside(kind: RegionKind) -> bool {
     matches!(kind, RegionKind::Loop | RegionKind::Sections)
 }
 
-/// Whether a call always has the line of its directive. At a line without one, a macro made it.
+/// Whether a call always has the line of its directive. At a line without one, a macro made it. The user
+/// makes the calls of lock routines, also by pointers to them.
 fn has_own_line(kind: RegionKind) -> bool {
-    matches!(kind, RegionKind::Target | RegionKind::TargetUpdate)
+    use RegionKind as K;
+    matches!(kind, K::Target | K::TargetUpdate | K::Lock)
 }
 
 /// Whether a region measured as one kind may be a construct of another kind.
@@ -229,9 +230,12 @@ pub(super) fn of_calls(
     if !may_be_more && places.len() == 1 {
         return vec![places[0].found(); calls.len()];
     }
-    let rise = rise(calls, &order);
-    let in_front =
-        || are_in_front_of_ends(all, &places, calls, &order) && are_behind(&places, calls, &order);
+    let rise = rise(&places, calls, &order);
+    let in_front = || {
+        are_in_front_of_ends(all, &places, calls, &order)
+            && are_behind(&places, calls, &order)
+            && !are_moved(&places, calls, &order)
+    };
     if !may_be_more && rise && places.len() == calls.len() && in_front() {
         return in_order(&places, &order);
     }
@@ -242,7 +246,7 @@ pub(super) fn of_calls(
         // All but the last.
         return in_order(&places, &order);
     }
-    if !may_be_more && let Some(found) = of_copies(&places, calls, &order) {
+    if !may_be_more && let Some(found) = of_copies(of.kind, &places, calls, &order) {
         return found;
     }
     // A compiler may merge equal calls of two branches into one call, which has the line of one of
@@ -261,7 +265,7 @@ pub(super) fn of_calls(
     }
     match may_be_more {
         true => found,
-        false => with_the_last(found, &places),
+        false => with_the_last(found, &places, calls, all),
     }
 }
 
@@ -301,10 +305,14 @@ fn named_places(all: &[Descriptor], scope: Scope<'_>, of: CallKind<'_>) -> usize
         .count()
 }
 
-/// Whether the lines of calls rise.
-fn rise(calls: &[Call], order: &[usize]) -> bool {
-    let mut pairs = order.windows(2);
-    pairs.all(|pair| calls[pair[0]].line <= calls[pair[1]].line)
+/// Whether the lines of calls rise. Calls with one line may be copies of one call, unless their places
+/// share a line as well.
+fn rise(places: &[CallSite], calls: &[Call], order: &[usize]) -> bool {
+    let mut pairs = order.windows(2).zip(places.windows(2));
+    pairs.all(|(pair, places)| {
+        let [before, call] = [pair[0], pair[1]].map(|call| calls[call].line);
+        before < call || before == call && places[0].lines[0] == places[1].lines[0]
+    })
 }
 
 /// Whether no call has a line behind the construct of its place. Such a line is that of a statement
@@ -316,11 +324,25 @@ fn are_in_front_of_ends(
     order: &[usize],
 ) -> bool {
     let mut calls = order.iter().map(|call| calls[*call]).zip(places);
-    calls.all(|(call, place)| {
-        // A barrier at an end may have the line of what follows.
-        place.belongs != Belongs::Itself
-            || call.address == u64::MAX
-            || call.line <= all[place.construct].end.last
+    calls.all(|(call, place)| is_in_front_of_end(all, place, call))
+}
+
+/// Whether the line of a call is not behind the construct of its place.
+fn is_in_front_of_end(all: &[Descriptor], place: &CallSite, call: Call) -> bool {
+    // A barrier at an end may have the line of what follows.
+    place.belongs != Belongs::Itself
+        || call.address == u64::MAX
+        || call.line <= all[place.construct].end.last
+}
+
+/// Whether a call has the line of another directive than that of its place in the order. Then the compiler
+/// may have moved a call in front of others.
+fn are_moved(places: &[CallSite], calls: &[Call], order: &[usize]) -> bool {
+    let is_at = |place: &CallSite, line| (place.lines[0]..=place.lines[1]).contains(&line);
+    let mut own = order.iter().map(|call| calls[*call].line).zip(places);
+    own.any(|(line, own)| {
+        let others = places.iter().filter(|it| it.belongs == Belongs::Itself);
+        !is_at(own, line) && others.into_iter().any(|other| is_at(other, line))
     })
 }
 
@@ -354,13 +376,20 @@ fn each_end_once(mut found: Vec<Found>, order: &[usize]) -> Vec<Found> {
     found
 }
 
-/// If all calls but one have places of their own, the remaining call gets the remaining place.
-fn with_the_last(mut found: Vec<Found>, places: &[CallSite]) -> Vec<Found> {
+/// If all calls but one have places of their own, the remaining call gets the remaining place, unless its
+/// line is behind the construct.
+fn with_the_last(
+    mut found: Vec<Found>,
+    places: &[CallSite],
+    calls: &[Call],
+    all: &[Descriptor],
+) -> Vec<Found> {
     let is_left = |place: &&CallSite| !found.contains(&place.found());
     let mut left = places.iter().filter(is_left);
     if let (Some(place), None) = (left.next(), left.next())
         && found.len() == places.len()
         && let Some(call) = found.iter().position(|found| *found == Found::Near)
+        && is_in_front_of_end(all, place, calls[call])
     {
         found[call] = place.found();
     }

@@ -1,6 +1,7 @@
 //! Finds constructs by the functions that their bodies became, and by the order of calls in a
 //! function. The lines of the calls that GNU's compilers make are often wrong.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use profile::model::{Code, Profile};
@@ -10,14 +11,14 @@ use trace::layout::Meaning;
 use super::align::{self, Call, CallKind, Found, InCode, Scope, UNNAMED};
 use super::bodies;
 use super::directives;
-use super::folding;
-use super::inlined::{Inlined, inlined_at, own_frame};
+use super::inlined::{Inlined, inlined_at, is_entry, own_frame};
 use super::machine::gnu_entry;
 use super::module::{Frame, GNU_BODY, Module};
 use super::optional::Optional;
+use super::parts::Parts;
 use super::sections;
 use super::sources::{Constructs, Sources};
-use super::wanted::{Bodies, Function, Wanted, is_head, note_part, offset, set};
+use super::wanted::{Bodies, Function, Wanted, is_head, offset, set};
 
 /// Calls that may belong to the same constructs: their function, the places of the calls by which it
 /// was inlined, name of the kind, name, and whether it only asks for the thread's number.
@@ -165,7 +166,8 @@ fn grouped<'w>(
     groups
 }
 
-/// All calls that the machine code of a group has, executed or not. None if the code does not tell.
+/// All calls that the machine code of a group has, executed or not: for the heads of loops, all that ask
+/// for the thread's number. None if the code does not tell.
 fn in_code(
     (function, inlined): (&Function, &Vec<(String, u32)>),
     of: CallKind<'_>,
@@ -176,7 +178,10 @@ fn in_code(
     let (modules, bodies) = known;
     let (path, _, instance) = function;
     let module = modules.get(path)?;
-    let is_asked = gnu_entry(of.kind, of.name).filter(|_| !of.is_head)?;
+    if !of.is_head && gnu_entry(of.kind, of.name).is_none() {
+        return None;
+    }
+    let is_asked = |entry: &str| is_entry(of, entry);
     let is_last = |one: &&GroupedCall<'_>| one.call.address == u64::MAX;
     let last = executed.iter().find(is_last);
     let mut calls: Vec<Call> = last.map(|one| one.call).into_iter().collect();
@@ -218,83 +223,181 @@ pub(super) fn find_calls(
     sources: &mut Sources,
     meanings: &mut [Meaning],
 ) {
-    let bodies = known.1;
-    let groups = grouped(profile, wanted, bodies, sources);
+    let groups = grouped(profile, wanted, known.1, sources);
     let shared = wanted.iter().filter(|one| one.is_shared);
     let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
-    let executed = folding::executed(profile);
-    let mut others = Inlined::default();
-    let mut ends: BTreeMap<(String, usize), Vec<usize>> = BTreeMap::new();
-    let mut begun: BTreeMap<(String, usize), u64> = BTreeMap::new();
-    let mut optional = Optional::default();
-    for ((function, inlined, _, name, is_head), calls) in groups {
+    let mut parts = Parts::default();
+    let mut search = Search {
+        known,
+        others: Inlined::default(),
+        optional: Optional::default(),
+    };
+    for (group, mut calls) in groups {
         let Some(first) = calls.first() else { continue };
         let kind = profile.regions[first.region].kind;
-        let body = bodies.get(&function);
-        let file = body.map_or(&first.frame.file, |(file, _)| file);
-        let constructs = sources.of(file);
-        let scope = Scope::of(body, &constructs.all, &first.frame.user);
-        let of = CallKind {
-            kind,
-            name: name.as_deref(),
-            is_head,
-        };
-        let in_code = in_code((&function, &inlined), of, &calls, known, sources);
-        let module = known.0.get(&function.0);
-        let lines = module
-            .filter(|_| in_code.is_some())
-            .map(|module| others.lines_of(module, &function.0, (first.address, file), sources));
-        let own = (function.clone(), inlined.clone());
-        let at = (&own, first.address);
-        let (left_out, may_be_fewer) =
-            optional.left_out((file, &constructs), scope, of, in_code.as_deref());
-        let may_be_more = constructs.may_be_more(kind, scope.function())
-            || may_be_fewer
-            || module.is_some_and(|module| others.may_be_of_others(module, at, of, sources));
-        let is_of_others = module
-            .is_some_and(|module| Inlined::may_be_of_those_around(module, at, of, bodies, sources));
-        if is_of_others {
+        search.retain_calls(&group, &mut calls, kind);
+        let Some(answer) = search.constructs_of(&group, &calls, kind, sources) else {
             continue;
-        }
-        let found = of_group(
-            &constructs,
-            may_be_more,
-            scope,
-            of,
-            &calls,
-            in_code.as_deref().zip(lines.as_ref()),
-            &left_out,
-        );
-        for (one, found) in calls.iter().zip(found) {
+        };
+        for (one, found) in calls.iter().zip(answer.found) {
             let index = one.region;
-            optional.note(file, found);
+            search.optional.note(&answer.file, found);
+            let place = |number| (answer.file.clone(), number);
             match found {
                 // GCC's runtime combines the parts of a reduction as it executes an `atomic`.
-                Found::PartOf(_) if kind == RegionKind::Atomic && !may_be_more => {
+                Found::PartOf(_) if kind == RegionKind::Atomic && !answer.may_be_more => {
                     meanings[index] = Meaning::Nothing;
                 }
                 Found::Near | Found::PartOf(_) | Found::None => {}
                 Found::Certain(_) if shared.contains(&index) => meanings[index] = Meaning::Itself,
                 Found::EndOf(_) if shared.contains(&index) => {}
                 Found::Certain(number) => {
-                    let construct = &constructs.all[number];
-                    meanings[index] = Meaning::Itself;
-                    note_part(kind, construct, &mut meanings[index]);
-                    set(&mut profile.regions[index], construct);
-                    *begun.entry((file.clone(), number)).or_default() += executed[index];
+                    parts.begins(place(number), index, answer.is_head_of_several);
                 }
                 Found::EndOf(number) => {
-                    ends.entry((file.clone(), number)).or_default().push(index);
+                    let is_copy = answer.copied.contains(&one.call.line);
+                    parts.ends(place(number), index, is_copy);
                 }
             }
         }
     }
-    set_ends(profile, &executed, ends, &begun, sources, meanings);
+    parts.set(profile, sources, meanings);
 }
 
-/// The constructs of the calls of a group. Two searches are combined: one by the executed calls
-/// alone, and one by all calls in the code. A call that was not executed may be one of a directive,
-/// or a copy of another call.
+/// The search for the constructs of calls.
+struct Search<'s> {
+    known: (&'s HashMap<String, Module>, &'s Bodies),
+    others: Inlined,
+    optional: Optional,
+}
+
+/// What was found for the calls of a group.
+struct Answer {
+    file: String,
+    found: Vec<Found>,
+    /// Whether there may be more constructs than the source shows.
+    may_be_more: bool,
+    /// Whether one question for the thread's number may serve several loops.
+    is_head_of_several: bool,
+    /// The lines of calls of which there may be copies.
+    copied: BTreeSet<u32>,
+}
+
+impl Search<'_> {
+    /// Leaves out what the machine code shows to be no such call: a call of another function, which then
+    /// jumped to the runtime, so that the runtime returned behind that call.
+    fn retain_calls(&self, group: &Group, calls: &mut Vec<GroupedCall<'_>>, kind: RegionKind) {
+        let (function, _, _, name, is_head) = group;
+        let of = CallKind {
+            kind,
+            name: name.as_deref(),
+            is_head: *is_head,
+        };
+        let is_told = *is_head || kind == RegionKind::Lock || gnu_entry(kind, of.name).is_some();
+        let module = self.known.0.get(&function.0).filter(|_| is_told);
+        let is_asked = |entry: &str| is_entry(of, entry);
+        let first = calls.first().map(|one| one.address);
+        let in_code = module
+            .zip(first)
+            .and_then(|(module, address)| module.calls_around(address, is_asked));
+        if let Some(in_code) = in_code {
+            let addresses: BTreeSet<u64> = in_code.iter().map(|call| call.address).collect();
+            let is_call = |one: &GroupedCall<'_>| addresses.contains(&one.address);
+            calls.retain(|one| one.call.address == u64::MAX || is_call(one));
+        }
+    }
+
+    /// The constructs of the calls of a group. None if they may be those of other functions.
+    fn constructs_of(
+        &mut self,
+        group: &Group,
+        calls: &[GroupedCall<'_>],
+        kind: RegionKind,
+        sources: &mut Sources,
+    ) -> Option<Answer> {
+        let (function, inlined, _, name, is_head) = group;
+        let (modules, bodies) = self.known;
+        let first = calls.first()?;
+        let body = bodies.get(function);
+        let file = body.map_or(&first.frame.file, |(file, _)| file);
+        // A file that is included in a function has lines of its own.
+        if calls.iter().any(|one| one.frame.file != *file) {
+            return None;
+        }
+        let constructs = sources.of(file);
+        let scope = Scope::of(body, &constructs.all, &first.frame.user);
+        let of = CallKind {
+            kind,
+            name: name.as_deref(),
+            is_head: *is_head,
+        };
+        let entries = in_code((function, inlined), of, calls, self.known, sources);
+        // The user may also ask for the thread's number, and a compiler asks once for several loops.
+        let in_code = entries.as_deref().filter(|_| !of.is_head);
+        let module = modules.get(&function.0);
+        let lines = module.filter(|_| in_code.is_some()).map(|module| {
+            let at = (first.address, file.as_str());
+            self.others.lines_of(module, &function.0, at, sources)
+        });
+        let own = (function.clone(), inlined.clone());
+        let at = (&own, first.address);
+        let (left_out, may_be_fewer) =
+            self.optional
+                .left_out((file, &constructs), scope, of, in_code);
+        let may_be_more = constructs.may_be_more(kind, scope.function())
+            || may_be_fewer
+            || module.is_some_and(|module| self.others.may_be_of_others(module, at, of, sources));
+        let is_of_others = module
+            .is_some_and(|module| Inlined::may_be_of_those_around(module, at, of, bodies, sources));
+        if is_of_others {
+            return None;
+        }
+        let mut found = of_group(
+            &constructs,
+            may_be_more,
+            scope,
+            of,
+            calls,
+            in_code.zip(lines.as_ref()),
+            &left_out,
+        );
+        let called = align::constructs_called(&constructs.all, scope, of);
+        let called = called.iter().filter(|number| !left_out.contains(number));
+        let number = entries.as_ref().map_or(calls.len(), Vec::len);
+        let compared = number.cmp(&called.count());
+        if of.is_head {
+            let is_more = compared == Ordering::Greater;
+            for (one, found) in calls.iter().zip(&mut found) {
+                let line = one.call.line;
+                found.forget_unless(|number| {
+                    let begin = &constructs.all[number].begin;
+                    let is_at_directive = (begin.first..=begin.last).contains(&line);
+                    !constructs.asking.contains(&line) && (is_at_directive || !is_more)
+                });
+            }
+        }
+        Some(Answer {
+            file: file.clone(),
+            found,
+            may_be_more,
+            is_head_of_several: of.is_head && compared == Ordering::Less,
+            copied: match compared {
+                Ordering::Greater => lines_of_several(entries.as_deref().unwrap_or_default()),
+                _ => BTreeSet::new(),
+            },
+        })
+    }
+}
+
+/// The lines that several calls have.
+fn lines_of_several(calls: &[Call]) -> BTreeSet<u32> {
+    let mut seen = BTreeSet::new();
+    let lines = calls.iter().map(|call| call.line);
+    lines.filter(|line| !seen.insert(*line)).collect()
+}
+
+/// The constructs of the calls of a group. They are told by all calls that the code has, if these are known: a
+/// call that was not executed may be one of a directive, or a copy of another call.
 fn of_group(
     constructs: &Constructs,
     may_be_more: bool,
@@ -321,35 +424,8 @@ fn of_group(
         let of_each = calls.iter().map(|one| found[place(one.call)]);
         of_each.collect::<Vec<Found>>()
     };
-    let mut found = find(&[]);
-    if let Some((all, _)) = in_code.filter(|_| !of.is_named_critical()) {
-        for (found, other) in found.iter_mut().zip(find(all)) {
-            *found = found.with(other);
-        }
-    }
-    found
-}
-
-/// Makes barriers parts of the constructs at whose ends they are.
-fn set_ends(
-    profile: &mut Profile,
-    executed: &[u64],
-    ends: BTreeMap<(String, usize), Vec<usize>>,
-    begun: &BTreeMap<(String, usize), u64>,
-    sources: &mut Sources,
-    meanings: &mut [Meaning],
-) {
-    for (place, barriers) in ends {
-        let construct = &sources.of(&place.0).all[place.1];
-        let ended: u64 = barriers.iter().map(|index| executed[*index]).sum();
-        // A construct whose begins were counted has as many ends. A compiler may make one call of
-        // the barriers of several constructs.
-        let is_begun = begun.get(&place).is_some_and(|begun| *begun >= ended);
-        if construct.kind() != Some(RegionKind::Single) || is_begun {
-            for index in barriers {
-                meanings[index] = Meaning::Barrier;
-                set(&mut profile.regions[index], construct);
-            }
-        }
+    match in_code.filter(|_| !of.is_named_critical()) {
+        Some((all, _)) => find(all),
+        None => find(&[]),
     }
 }

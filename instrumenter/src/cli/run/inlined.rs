@@ -12,9 +12,12 @@ use profile::region_kind::RegionKind;
 
 use super::align::{self, CallKind, Scope};
 use super::machine::gnu_entry;
-use super::module::{Frame, Module};
+use super::module::{Frame, Module, Part};
 use super::sources::Sources;
 use super::wanted::{Bodies, Function};
+
+/// The function that asks for the thread's number.
+pub(super) const ASKS_FOR_NUMBER: &str = "omp_get_thread_num";
 
 /// A function, and where it was inlined: the functions around it, and the lines that call it.
 pub(super) type Instance = (Function, Vec<(String, u32)>);
@@ -50,7 +53,7 @@ pub(super) fn own_frame(
 /// names.
 #[derive(Default)]
 pub(super) struct Inlined {
-    stacks: HashMap<(String, String), Rc<Vec<Vec<Frame>>>>,
+    stacks: HashMap<(String, Part), Rc<Vec<Vec<Frame>>>>,
 }
 
 impl Inlined {
@@ -156,7 +159,7 @@ impl Inlined {
         address: u64,
         sources: &mut Sources,
     ) -> Rc<Vec<Vec<Frame>>> {
-        let Some((name, pieces)) = module.pieces_around(address) else {
+        let Some((part, pieces)) = module.pieces_around(address) else {
             return Rc::default();
         };
         let read = || {
@@ -170,7 +173,7 @@ impl Inlined {
             }
             Rc::new(stacks)
         };
-        let known = self.stacks.entry((path.to_owned(), name));
+        let known = self.stacks.entry((path.to_owned(), part));
         Rc::clone(known.or_insert_with(read))
     }
 }
@@ -206,9 +209,9 @@ fn at(path: &str, offset: u64) -> Code {
 }
 
 /// Whether calls are those of an entry.
-fn is_entry(of: CallKind<'_>, entry: &str) -> bool {
+pub(super) fn is_entry(of: CallKind<'_>, entry: &str) -> bool {
     match (of.kind, of.name) {
-        (RegionKind::Loop, _) if of.is_head => entry == "omp_get_thread_num",
+        (RegionKind::Loop, _) if of.is_head => entry == ASKS_FOR_NUMBER,
         (RegionKind::Lock, Some(name)) => entry.trim_end_matches('_') == name,
         _ => gnu_entry(of.kind, of.name).is_some_and(|is_asked| is_asked(entry)),
     }

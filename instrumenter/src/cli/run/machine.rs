@@ -16,6 +16,7 @@ use object::{
 use profile::region_kind::RegionKind as K;
 
 use super::folded;
+use super::module::of_user;
 
 /// The code of a module.
 #[derive(Debug)]
@@ -28,8 +29,9 @@ pub(super) struct Machine {
     functions: Vec<(u64, u64)>,
     /// The names of functions, by their begins.
     names: BTreeMap<u64, BTreeSet<String>>,
-    /// Names that several functions have.
-    ambiguous: BTreeSet<String>,
+    /// What tells functions made from one part of the source from those of another part with the same
+    /// name, by their begins.
+    instances: HashMap<u64, u64>,
     /// Functions that do nothing but jump to another one, by the begin of that one.
     stand_ins: BTreeMap<u64, Vec<u64>>,
     /// The begins of functions that come from several places in the source.
@@ -83,9 +85,15 @@ impl Machine {
             .filter_map(|section| Some((section.address(), section.data().ok()?.to_vec())))
             .collect();
         let mut names: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
+        let mut owned: Vec<Owned> = Vec::new();
+        let mut source = 0;
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
+            // The symbols that only one source sees stand behind that of the source.
+            source += u64::from(symbol.kind() == SymbolKind::File);
             if symbol.is_definition() && symbol.kind() == SymbolKind::Text {
                 let name = symbol.name().unwrap_or_default().to_owned();
+                let source = if symbol.is_global() { 0 } else { source };
+                owned.push((symbol.address(), name.clone(), source));
                 names.entry(symbol.address()).or_default().insert(name);
             }
         }
@@ -104,7 +112,7 @@ impl Machine {
             code,
             slots,
             functions,
-            ambiguous: ambiguous(&names),
+            instances: instances(&owned),
             names,
             stand_ins: BTreeMap::new(),
             folded: folded::begins(&file),
@@ -142,10 +150,7 @@ impl Machine {
     /// such as those that several files have for themselves; 0 if there are none.
     pub(super) fn instance(&self, address: u64) -> u64 {
         let begin = self.function_around(address).map_or(0, |(begin, _)| begin);
-        let is_ambiguous = self
-            .names(address)
-            .any(|name| self.ambiguous.contains(name));
-        if is_ambiguous { begin } else { 0 }
+        self.instances.get(&begin).copied().unwrap_or(0)
     }
 
     /// The functions of the code, with their names.
@@ -330,12 +335,41 @@ impl Machine {
     }
 }
 
-/// The names that occur at several begins.
-fn ambiguous(names: &BTreeMap<u64, BTreeSet<String>>) -> BTreeSet<String> {
-    let mut seen = BTreeSet::new();
-    let all = names.values().flatten();
-    let again = all.filter(|name| !seen.insert(name.as_str()));
-    again.cloned().collect()
+/// A function by its begin: its name, and the number of the source that alone sees it, or 0.
+type Owned = (u64, String, u64);
+
+/// Part of the names that link-time optimisation gives to functions of the same name.
+const RENAMED: &str = ".lto_priv.";
+
+/// What tells functions from others that were made from another part of the source with the same name.
+/// Functions made from one part, such as copies for some arguments, have the same number. Link-time
+/// optimisation forgets the sources: then each function has a number of its own.
+fn instances(owned: &[Owned]) -> HashMap<u64, u64> {
+    #[derive(Default)]
+    struct Part {
+        /// The sources that alone see functions made from it.
+        sources: BTreeSet<u64>,
+        /// Whether the function itself is seen by its source alone, and by all.
+        seen: [bool; 2],
+        is_renamed: bool,
+    }
+    let mut parts: HashMap<&str, Part> = HashMap::new();
+    for (_, name, source) in owned {
+        let part = parts.entry(of_user(name)).or_default();
+        part.is_renamed |= name.contains(RENAMED);
+        part.seen[usize::from(*source == 0)] |= of_user(name) == name;
+        part.sources
+            .extend(Some(*source).filter(|source| *source != 0));
+    }
+    let instance = |(begin, name, source): &Owned| {
+        let part = &parts[of_user(name)];
+        match part.is_renamed {
+            true => Some((*begin, *begin)),
+            false if part.sources.len() > 1 || part.seen == [true; 2] => Some((*begin, source + 1)),
+            false => None,
+        }
+    };
+    owned.iter().filter_map(instance).collect()
 }
 
 /// The distance of a jump, from the end of its instruction.
@@ -415,7 +449,7 @@ mod tests {
             slots: HashMap::from([(0x1000, "GOMP_taskwait".to_owned())]),
             functions: vec![(0x100, 0x108), (0x110, 0x11F), (0x120, 0x130)],
             names: BTreeMap::new(),
-            ambiguous: BTreeSet::new(),
+            instances: HashMap::new(),
             stand_ins: BTreeMap::new(),
             folded: BTreeSet::new(),
         }
@@ -436,16 +470,24 @@ mod tests {
 
     #[test]
     fn functions_of_the_same_name_are_told_apart() {
-        let mut machine = machine(&[0x90]);
-        let name = |name: &str| BTreeSet::from([name.to_owned()]);
-        machine.names = BTreeMap::from([
-            (0x100, name("work")),
-            (0x110, name("main")),
-            (0x120, name("work")),
-        ]);
-        machine.ambiguous = ambiguous(&machine.names);
-        let instances = [0x104, 0x114, 0x124].map(|at| machine.instance(at));
-        assert_eq!(instances, [0x100, 0, 0x120]);
+        let of = |owned: &[(&str, u64)]| {
+            let begins = 1..;
+            let owned = begins.zip(owned);
+            let owned: Vec<Owned> = owned
+                .map(|(begin, (name, source))| (begin, (*name).to_owned(), *source))
+                .collect();
+            let found = instances(&owned);
+            let of = |(begin, ..): &Owned| found.get(begin).copied().unwrap_or(0);
+            owned.iter().map(of).collect::<Vec<u64>>()
+        };
+        // Two sources have such a function, one of them as a copy for some arguments.
+        let copies = [("work.constprop.0", 1), ("work._omp_fn.0", 1), ("work", 2)];
+        assert_eq!(of(&copies), [2, 2, 3]);
+        assert_eq!(of(&[("work", 0), ("work", 1), ("main", 0)]), [1, 2, 0]);
+        assert_eq!(of(&[("work", 0), ("work.cold", 1)]), [0, 0]);
+        assert_eq!(of(&[("work", 1), ("work.part.0", 1)]), [0, 0]);
+        let by_link = [("work", 1), ("work.lto_priv.0", 1), ("work._omp_fn.0", 1)];
+        assert_eq!(of(&by_link), [1, 2, 3]);
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod inlined;
 mod machine;
 mod module;
 mod optional;
+mod parts;
 mod preload;
 mod processes;
 mod program;

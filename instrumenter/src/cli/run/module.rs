@@ -25,6 +25,10 @@ pub(super) struct Frame {
     pub(super) line: u32,
 }
 
+/// A part of the source from which functions were made: its name, and what tells it from others with this
+/// name.
+pub(super) type Part = (String, u64);
+
 /// The readable contents of a measured program or library.
 #[derive(Default)]
 pub(super) struct Module {
@@ -34,7 +38,7 @@ pub(super) struct Module {
     /// The sources that its debug information names, once they were asked for.
     files: OnceCell<BTreeSet<String>>,
     /// The pieces of its code that were made from each part of the source, once they were asked for.
-    pieces: OnceCell<HashMap<String, Vec<(u64, u64)>>>,
+    pieces: OnceCell<HashMap<Part, Vec<(u64, u64)>>>,
     /// The names of functions in the source, by their symbols, once they were asked for.
     names: OnceCell<HashMap<String, String>>,
 }
@@ -158,18 +162,20 @@ impl Module {
 
     /// The part of the source from which the function at an address was made, and all pieces of
     /// code that were made from it.
-    pub(super) fn pieces_around(&self, address: u64) -> Option<(String, &[(u64, u64)])> {
+    pub(super) fn pieces_around(&self, address: u64) -> Option<(Part, &[(u64, u64)])> {
         let machine = self.machine.as_ref()?;
         let own = made_from(machine.names(address).next()?);
         let read = || {
-            let mut pieces: HashMap<String, Vec<(u64, u64)>> = HashMap::new();
+            let mut pieces: HashMap<Part, Vec<(u64, u64)>> = HashMap::new();
             for (name, piece) in machine.named_functions() {
-                pieces.entry(made_from(name)).or_default().push(piece);
+                let part = (made_from(name), machine.instance(piece.0));
+                pieces.entry(part).or_default().push(piece);
             }
             pieces
         };
-        let pieces = self.pieces.get_or_init(read).get(&own)?;
-        Some((own, pieces))
+        let part = (own, machine.instance(address));
+        let pieces = self.pieces.get_or_init(read).get(&part)?;
+        Some((part, pieces))
     }
 
     /// The addresses in pieces of code where its lines change.
@@ -272,7 +278,7 @@ fn demangled(symbol: &str) -> Option<String> {
 }
 
 /// The symbol of the user's function from which a function was made.
-fn of_user(name: &str) -> &str {
+pub(super) fn of_user(name: &str) -> &str {
     let name = name.split("._omp_fn").next().unwrap_or_default();
     let name = name.split(".omp_outlined").next().unwrap_or_default();
     name.split('.').next().unwrap_or_default()

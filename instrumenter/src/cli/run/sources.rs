@@ -16,6 +16,7 @@ use crate::{Options, Source, instrument_read};
 use super::align::{has, has_function, is_measured_as, is_same, may_be_of};
 use super::branches::{Branch, Compiled, Kept, branches, is_kept};
 use super::headers;
+use super::inlined::ASKS_FOR_NUMBER;
 use super::module::Frame;
 
 /// The constructs of a source, in its order.
@@ -33,6 +34,8 @@ pub(super) struct Constructs {
     branches: Vec<Branch>,
     /// The places of the constructs whose bodies stand in the source several times, by line and column.
     pub(super) repeated: BTreeSet<(u32, u32)>,
+    /// The lines where the user asks for the thread's number, as the head of a loop does.
+    pub(super) asking: BTreeSet<u32>,
     /// The name of the main program, if its symbol is another one.
     main: Option<String>,
 }
@@ -199,6 +202,13 @@ fn repeated(source: &str, all: &[Descriptor]) -> BTreeSet<(u32, u32)> {
     several.flatten().collect()
 }
 
+/// The lines of a source that ask for the thread's number.
+fn asking(source: &str) -> BTreeSet<u32> {
+    let lines = (1..).zip(source.lines());
+    let asking = lines.filter(|(_, line)| line.to_ascii_lowercase().contains(ASKS_FOR_NUMBER));
+    asking.map(|(number, _)| number).collect()
+}
+
 fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
     let original = super::super::read_source(Path::new(file)).ok()?;
     let (included, are_all) = headers::included_by(Path::new(file), folders);
@@ -242,6 +252,7 @@ fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
     let branches = branches(&text, &all);
     Some(Constructs {
         repeated: repeated(&text, &all),
+        asking: asking(&text),
         all,
         more,
         optional: BTreeSet::new(),

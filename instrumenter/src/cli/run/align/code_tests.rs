@@ -3,25 +3,67 @@
 use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
-use super::tests::{NONE, calls, construct, in_code, in_first_body, of, of_lines, source};
+use super::tests::{NONE, calls, construct, in_code, in_first_body, of, of_lines};
 use super::{CallKind, Found, InCode, Scope, of_calls};
 
 #[test]
 fn copies_of_a_call_are_one_construct() {
-    let all = source();
-    let find = |kind, lines: &[u32]| in_first_body(&all, of(kind), lines);
+    let both_of = |kind: RegionKind, name: &str| {
+        let all = [
+            construct("parallel", [1, 40], "omp parallel"),
+            construct(name, [3, 9], "omp"),
+            construct(name, [20, 22], "omp"),
+        ];
+        move |lines: &[u32]| in_first_body(&all, of(kind), lines)
+    };
+    let find = both_of(RegionKind::Taskgroup, "taskgroup");
     assert_eq!(
-        find(RegionKind::Single, &[1, 14, 14]),
-        [Found::Certain(1), Found::Certain(5), Found::Certain(5)]
+        find(&[1, 14, 14]),
+        [Found::Certain(1), Found::Certain(2), Found::Certain(2)]
     );
     // The second line is in front of the first construct.
-    assert_eq!(find(RegionKind::Single, &[1, 2, 1]), [Found::Near; 3]);
+    assert_eq!(find(&[1, 2, 1]), [Found::Near; 3]);
     // A third line belongs to neither.
-    assert_eq!(find(RegionKind::Single, &[1, 14, 15]), [Found::Near; 3]);
+    assert_eq!(find(&[1, 14, 15]), [Found::Near; 3]);
     // The compiler moved the first call, so that the calls of other lines may be moved, too.
-    assert_eq!(find(RegionKind::Single, &[14, 14, 1]), [Found::Near; 3]);
-    let both = [0, 1, 0, 1].map(|number| Found::Certain([1, 5][number]));
-    assert_eq!(find(RegionKind::Single, &[1, 14, 1, 14]), both);
+    assert_eq!(find(&[14, 14, 1]), [Found::Near; 3]);
+    let both = [0, 1, 0, 1].map(|number| Found::Certain([1, 2][number]));
+    assert_eq!(find(&[1, 14, 1, 14]), both);
+    // Two calls with one line are copies, also if there are as many calls as constructs.
+    assert_eq!(find(&[2, 2]), [Found::Near; 2]);
+    // Threads that are to skip the first `single` may have a copy of the second call.
+    let find = both_of(RegionKind::Single, "single");
+    assert_eq!(find(&[1, 14, 14]), [Found::Near; 3]);
+}
+
+/// The user makes the calls of lock routines, also by pointers to them.
+#[test]
+fn a_call_of_a_lock_routine_has_its_own_line() {
+    let set = |line| construct("lock", [line, line], "");
+    let all = [set(7), set(12)];
+    let lock = CallKind {
+        name: None,
+        ..of(RegionKind::Lock)
+    };
+    let find =
+        |all: &[Descriptor], lines: &[u32]| of_lines(all, Scope::Function("f"), lock, lines, None);
+    assert_eq!(find(&all[..1], &[7, 8]), [Found::Certain(0), Found::Near]);
+    assert_eq!(find(&all, &[7, 7]), [Found::Certain(0), Found::Certain(0)]);
+}
+
+/// A compiler may move a call in front of others.
+#[test]
+fn a_call_with_the_line_of_another_directive_is_not_told_by_order() {
+    let barriers = [10, 17, 26].map(|line| construct("barrier", [line, line], "omp barrier"));
+    let find = |lines: &[u32]| {
+        let scope = Scope::Function("f");
+        of_lines(&barriers, scope, of(RegionKind::Barrier), lines, in_code(3))
+    };
+    let certain = [0, 1, 2].map(Found::Certain);
+    assert_eq!(find(&[9, 16, 25]), certain);
+    // The others have the lines of their directives, so the first one is the rest.
+    let moved = [2, 0, 1].map(Found::Certain);
+    assert_eq!(find(&[9, 10, 17]), moved);
 }
 
 /// A compiler leaves out what is never executed: then there is no code of its lines.

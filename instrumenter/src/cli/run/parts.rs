@@ -1,0 +1,92 @@
+//! The parts of a construct that are measured on their own: its begin, and the barrier at its end.
+//!
+//! Threads come to the end of a construct as often as to its begin. So one part shows whether the other one
+//! was found rightly. A compiler may ask for the thread's number once for the loops in two branches, and
+//! may make copies of a barrier or one barrier of several.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use profile::model::Profile;
+use profile::region_kind::RegionKind;
+use trace::layout::Meaning;
+
+use super::folding;
+use super::sources::Sources;
+use super::wanted::{note_part, set};
+
+/// A construct by its file and number.
+type Place = (String, usize);
+
+/// The regions that seem to be parts of constructs.
+#[derive(Default)]
+pub(super) struct Parts {
+    begins: BTreeMap<Place, Vec<usize>>,
+    ends: BTreeMap<Place, Vec<usize>>,
+    /// The regions that are parts of their constructs only if the other part agrees.
+    doubtful: BTreeSet<usize>,
+}
+
+impl Parts {
+    /// Adds a region that seems to be the begin of a construct.
+    pub(super) fn begins(&mut self, place: Place, region: usize, needs_other_part: bool) {
+        self.begins.entry(place).or_default().push(region);
+        self.doubtful.extend(needs_other_part.then_some(region));
+    }
+
+    /// Adds a region that seems to be the barrier at the end of a construct.
+    pub(super) fn ends(&mut self, place: Place, region: usize, needs_other_part: bool) {
+        self.ends.entry(place).or_default().push(region);
+        self.doubtful.extend(needs_other_part.then_some(region));
+    }
+
+    /// Turns the regions into parts of their constructs, as far as these are certain.
+    pub(super) fn set(
+        self,
+        profile: &mut Profile,
+        sources: &mut Sources,
+        meanings: &mut [Meaning],
+    ) {
+        let executed = folding::executed(profile);
+        let times = |parts: Option<&Vec<usize>>| -> Option<u64> {
+            Some(parts?.iter().map(|region| executed[*region]).sum())
+        };
+        let is_doubtful =
+            |regions: &Vec<usize>| regions.iter().any(|it| self.doubtful.contains(it));
+        let mut begun: BTreeMap<&Place, u64> = BTreeMap::new();
+        for (place, regions) in &self.begins {
+            let number = times(Some(regions));
+            if is_doubtful(regions) && number != times(self.ends.get(place)) {
+                continue;
+            }
+            begun.extend(number.map(|number| (place, number)));
+            let construct = &sources.of(&place.0).all[place.1];
+            for &region in regions {
+                meanings[region] = Meaning::Itself;
+                note_part(
+                    profile.regions[region].kind,
+                    construct,
+                    &mut meanings[region],
+                );
+                set(&mut profile.regions[region], construct);
+            }
+        }
+        for (place, regions) in &self.ends {
+            let construct = &sources.of(&place.0).all[place.1];
+            let kind = construct.kind();
+            // A `workshare` has any number of barriers.
+            let ends_once = matches!(kind, Some(RegionKind::Single | RegionKind::Loop));
+            let needs_begin = kind == Some(RegionKind::Single) || ends_once && is_doubtful(regions);
+            let is_its = match begun.get(place) {
+                Some(begun) if ends_once => times(Some(regions)).is_some_and(|it| *begun >= it),
+                Some(_) => true,
+                None => !needs_begin,
+            };
+            if is_its {
+                for &region in regions {
+                    meanings[region] = Meaning::Barrier;
+                    set(&mut profile.regions[region], construct);
+                }
+            }
+        }
+    }
+}
