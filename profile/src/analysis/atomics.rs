@@ -13,6 +13,9 @@ const OF_MANY_NS: u64 = 40;
 /// a processor does a part of it together with the probes.
 const WORK_ERROR_NS: u64 = 10;
 
+/// The error of the work matters if the work takes more than this many times as long as an update.
+const LONG_WORK: u64 = 2;
+
 /// An update that takes this many nanoseconds waits for other threads. One that no other thread is in the
 /// way of takes less than half of that.
 const CONTENDED_NS: u64 = 25;
@@ -23,7 +26,8 @@ pub(super) fn has_many_variables(profile: &Profile, region: usize) -> bool {
 }
 
 /// The time of an update of a region that is not lost, in nanoseconds. It is that of the work between
-/// two updates, as far as that is known ([`WORK_ERROR_NS`]), and at most [`OF_MANY_NS`].
+/// two updates, as far as that is known ([`WORK_ERROR_NS`]), and at most [`OF_MANY_NS`]. All time of
+/// updates that often wait for another thread is lost.
 pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u64 {
     if !has_many_variables(profile, region) {
         return 0;
@@ -55,7 +59,10 @@ pub(super) fn hidden_ns(profile: &Profile, tree: &Tree<'_>, region: usize) -> u6
     let around_ns = around_ns * run.at_once(threads) / threads.max(1);
     let each_ns = own.ns / own.count.max(1);
     let between_ns = around_ns.saturating_sub(of_block.ns) / of_block.count.max(1);
-    match each_ns >= CONTENDED_NS || often_wait {
+    match each_ns >= CONTENDED_NS {
+        // Nothing hides a wait for another thread. But what work seems too short is in the update.
+        _ if often_wait && between_ns > LONG_WORK * each_ns => WORK_ERROR_NS,
+        _ if often_wait => 0,
         // Little work hides next to nothing of so long an update.
         true if between_ns <= WORK_ERROR_NS => 0,
         true => between_ns.min(OF_MANY_NS),
