@@ -179,7 +179,7 @@ impl Thread {
         if let Some(held) = held {
             held.change_depth(|depth| depth.saturating_add(1));
         }
-        held.is_some() || self.passed_lock.set_again(address)
+        held.is_some() || self.passed_locks.set_again(address)
     }
 
     /// The call that acquired a lock returns. Recording it takes longer than many a hold. So where holds
@@ -304,8 +304,7 @@ impl Thread {
     /// From now on this thread holds no lock that is known.
     pub(super) fn forget_locks(&self) {
         self.awaited.set(0);
-        self.passed_lock.forget();
-        self.passed_lock.again.set(0);
+        self.passed_locks.forget();
         for held in self.held_locks() {
             held.address.store(0, Ordering::Relaxed);
         }

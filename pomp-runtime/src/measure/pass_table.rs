@@ -424,21 +424,6 @@ impl PassedLock {
         self.address.load(Ordering::Relaxed) == address
     }
 
-    /// Counts that its thread sets it again, if it is the lock at this address. Returns whether it is.
-    #[inline(always)]
-    pub(super) fn set_again(&self, address: usize) -> bool {
-        let is_this = self.is(address);
-        if is_this {
-            self.again.add(1);
-        }
-        is_this
-    }
-
-    /// Whether there is one.
-    pub(crate) fn is_held(&self) -> bool {
-        self.address.load(Ordering::Relaxed) != 0
-    }
-
     /// Forgets the lock.
     pub(super) fn forget(&self) {
         self.address.store(0, Ordering::Relaxed);

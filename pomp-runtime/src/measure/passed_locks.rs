@@ -1,7 +1,7 @@
 //! Locks that are set and unset without being timed: counted, and no more.
 //!
 //! Locks need not nest with regions, so an instance that is passed over is kept beside the stack of
-//! frames, as one that is timed is. A thread has one at a time. A wait or a hold that lasts for two
+//! frames, as one that is timed is. A thread has a few at a time. A wait or a hold that lasts for two
 //! steps of the [`coarse_clock`] is recorded with its own time.
 
 use std::sync::atomic::Ordering;
@@ -10,6 +10,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::clock::now;
 use super::coarse_clock;
+use super::pass_table::PassedLock;
 use super::records::{Node, Region};
 use super::state;
 use super::thread::{self, Thread};
@@ -80,7 +81,7 @@ fn sets_again_untimed(
         return None;
     }
     let thread = thread::current()?;
-    if !thread.passed_lock.is(address) && !thread.holds(address) {
+    if thread.passed_locks.of(address).is_none() && !thread.holds(address) {
         return None;
     }
     let is_done = thread.sets_again_untimed(find()?, address);
@@ -121,6 +122,55 @@ pub(crate) fn is_passed_over(address: usize) -> bool {
 #[inline(always)]
 pub(crate) fn is_nestable_passed_over(address: usize) -> bool {
     thread::current().is_some_and(|thread| thread.unsets_nestable(address))
+}
+
+/// The number of locks that a thread can hold without being timed. Programs often hold two, such as those of
+/// both ends of an edge.
+const LOCKS: usize = 4;
+
+/// The address of no lock.
+const NO_ADDRESS: usize = 0;
+
+/// The locks that a thread holds at the moment and whose calls were passed over.
+#[derive(Debug)]
+pub(crate) struct PassedLocks([PassedLock; LOCKS]);
+
+impl PassedLocks {
+    pub(super) const fn none() -> Self {
+        Self([const { PassedLock::none() }; LOCKS])
+    }
+
+    /// The lock at this address; for [`NO_ADDRESS`], room for one.
+    #[inline(always)]
+    pub(super) fn of(&self, address: usize) -> Option<&PassedLock> {
+        self.0.iter().find(|lock| lock.is(address))
+    }
+
+    /// Counts that the thread sets the lock at this address again, if it is among them. Returns whether it is.
+    #[inline(always)]
+    pub(super) fn set_again(&self, address: usize) -> bool {
+        let lock = self.of(address);
+        if let Some(lock) = lock {
+            lock.again.add(1);
+        }
+        lock.is_some()
+    }
+
+    /// How many there are.
+    pub(crate) fn number(&self) -> u64 {
+        self.0
+            .iter()
+            .map(|lock| u64::from(!lock.is(NO_ADDRESS)))
+            .sum()
+    }
+
+    /// Forgets all.
+    pub(super) fn forget(&self) {
+        for lock in &self.0 {
+            lock.forget();
+            lock.again.set(0);
+        }
+    }
 }
 
 impl Node {
@@ -180,11 +230,10 @@ impl Thread {
         address: usize,
         knows_place: impl FnOnce(&'static Self, &'static Region) -> bool + Copy,
     ) -> bool {
-        let held = &self.passed_lock;
-        let is_free = held.address.load(Ordering::Relaxed) == 0;
-        if !is_free || self.pass_table.is_passing() {
+        let free = self.passed_locks.of(NO_ADDRESS);
+        let Some(held) = free.filter(|_| !self.pass_table.is_passing()) else {
             return false;
-        }
+        };
         if !knows_place(self, region) {
             return false;
         }
@@ -197,22 +246,23 @@ impl Thread {
         true
     }
 
-    /// The lock is set.
+    /// The lock at this address is set.
     #[inline(always)]
-    pub(crate) fn has_set_passed_lock(&'static self) {
-        if self.passed_lock.mark.get() != coarse_clock::mark() {
-            self.adds_long_part(PseudoRegion::Enter);
+    pub(crate) fn has_set_passed_lock(&'static self, address: usize) {
+        if let Some(held) = self.passed_locks.of(address)
+            && held.mark.get() != coarse_clock::mark()
+        {
+            self.adds_long_part(held, PseudoRegion::Enter);
         }
     }
 
     #[inline(always)]
     pub(super) fn unsets_passed_lock(&'static self, address: usize) -> bool {
-        let held = &self.passed_lock;
-        if held.address.load(Ordering::Relaxed) != address {
+        let Some(held) = self.passed_locks.of(address) else {
             return false;
-        }
+        };
         if held.mark.get() != coarse_clock::mark() {
-            self.adds_long_part(PseudoRegion::Body);
+            self.adds_long_part(held, PseudoRegion::Body);
         }
         held.forget();
         true
@@ -236,32 +286,26 @@ impl Thread {
     /// A nestable lock is about to be unset. True if there is no more to do than to unset it.
     #[inline(always)]
     pub(super) fn unsets_nestable(&'static self, address: usize) -> bool {
-        let passed = &self.passed_lock;
-        match passed.again.get() {
-            0 => {
-                let held = self.held(address);
-                let held = held.filter(|held| held.is_set_again() && held.is_sampled());
-                if let Some(held) = held {
-                    held.change_depth(|depth| depth.saturating_sub(1));
-                }
-                held.is_some() || self.unsets_passed_lock(address)
-            }
-            again if passed.is(address) => {
-                passed.again.set(again - 1);
-                true
-            }
-            _ => false,
+        let passed = self.passed_locks.of(address);
+        if let Some(passed) = passed.filter(|passed| passed.again.get() > 0) {
+            passed.again.set(passed.again.get() - 1);
+            return true;
         }
+        let held = self.held(address);
+        let held = held.filter(|held| held.is_set_again() && held.is_sampled());
+        if let Some(held) = held {
+            held.change_depth(|depth| depth.saturating_sub(1));
+        }
+        held.is_some() || self.unsets_passed_lock(address)
     }
 
     /// A part of the instance ends: adds its time if it was long. The instance is counted with all
     /// others that are passed over.
     #[cold]
     #[inline(never)]
-    fn adds_long_part(&'static self, part: PseudoRegion) {
-        let held = &self.passed_lock;
+    fn adds_long_part(&'static self, held: &'static PassedLock, part: PseudoRegion) {
         // A call that sets a lock again ends nothing.
-        if !held.is_held() || held.again.get() > 0 {
+        if held.again.get() > 0 {
             return;
         }
         let mark = coarse_clock::mark();

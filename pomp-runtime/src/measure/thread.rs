@@ -16,7 +16,8 @@ use super::holds::{HeldLock, Holds};
 use super::lending::Unmeasured;
 use super::mutex::lock;
 use super::own_time::OwnTime;
-use super::pass_table::{PassTable, PassedLock, PassedMember};
+use super::pass_table::{PassTable, PassedMember};
+use super::passed_locks::PassedLocks;
 use super::records::Frame;
 use super::records::Region;
 use super::records::frame::{Role, add_frames};
@@ -52,7 +53,7 @@ pub(crate) struct Thread {
     pub(crate) trace: Stream,
     pub(super) holds: Holds,
     pub(crate) pass_table: PassTable,
-    pub(crate) passed_lock: PassedLock,
+    pub(crate) passed_locks: PassedLocks,
     pub(super) passed_member: PassedMember,
     /// The block that was made before this one.
     before: SharedRef<Thread>,
@@ -273,7 +274,7 @@ impl Thread {
             pass_table: PassTable::new(),
             own_time: OwnTime::new(),
             unmeasured: Unmeasured::new(),
-            passed_lock: PassedLock::none(),
+            passed_locks: PassedLocks::none(),
             work_in_chunks: WorkInChunks::none(),
             passed_member: PassedMember::none(),
             before: SharedRef::none(),

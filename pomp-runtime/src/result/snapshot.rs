@@ -427,9 +427,7 @@ impl Snapshot {
         if thread.is_paused() {
             return;
         }
-        if thread.passed_lock.is_held() {
-            self.held += 1;
-        }
+        self.held += thread.passed_locks.number();
         for (node, start, acquired) in thread.held_locks().filter_map(|held| held.holding()) {
             self.held += 1;
             if let Some(additions) = self.additions(Some(node)) {

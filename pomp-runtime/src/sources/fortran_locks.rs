@@ -59,7 +59,7 @@ macro_rules! routines {
                         }
                         if let Some(thread) = $passes_over(known, lock.addr()) {
                             omp::$set_omp(lock);
-                            return thread.has_set_passed_lock();
+                            return thread.has_set_passed_lock(lock.addr());
                         }
                         let find = move |thread: &_| literal.region(thread);
                         if !is_set_at_once(known, find, lock, || omp::$test_omp(lock)) {
@@ -77,7 +77,7 @@ macro_rules! routines {
                     let literal = Literal::new(text, length);
                     if let Some(thread) = $at_once(|| literal.near_region(), lock.addr()) {
                         omp::$set_omp(lock);
-                        return thread.has_set_passed_lock();
+                        return thread.has_set_passed_lock(lock.addr());
                     }
                     recorded(text, lock, length);
                 }

@@ -79,7 +79,7 @@ pub(super) fn tested_untimed(
         node.has_failed_untimed();
     } else if let Some(thread) = passed_locks::passes_over_at_once(known, lock.addr()) {
         node.ends_tests();
-        thread.has_set_passed_lock();
+        thread.has_set_passed_lock(lock.addr());
     } else {
         passing_event_of(find, move |thread, region| {
             thread.lock_got(region, lock.addr(), None, now);
@@ -182,7 +182,7 @@ macro_rules! routines {
                     let known = || descriptor.as_ref()?.known_region();
                     if let Some(thread) = $passes_over(known, lock.addr()) {
                         omp::$set_omp(lock);
-                        return thread.has_set_passed_lock();
+                        return thread.has_set_passed_lock(lock.addr());
                     }
                     let find = move |_| region_of(descriptor.as_ref()?);
                     if !is_set_at_once(known, find, lock, || omp::$test_omp(lock)) {
@@ -200,7 +200,7 @@ macro_rules! routines {
                 }
                 if let Some(thread) = $at_once(known, lock.addr()) {
                     omp::$set_omp(lock);
-                    return thread.has_set_passed_lock();
+                    return thread.has_set_passed_lock(lock.addr());
                 }
                 recorded(descriptor, lock);
             }

@@ -222,7 +222,7 @@ fn what_is_passed_over_outside_is_told_apart_inside() {
 /// Sets a lock and unsets it `held` ticks later, as the routines do. Returns a time behind that.
 fn lock(t: &'static Thread, region: &'static Region, lock: usize, at: u64, held: u64) -> u64 {
     match passes_over_lock(t, region, lock) {
-        true => t.has_set_passed_lock(),
+        true => t.has_set_passed_lock(lock),
         false => drop(t.enter(|t| t.lock_got(region, lock, None, || at))),
     }
     if !t.unsets_passed_lock(lock) {
@@ -246,7 +246,7 @@ fn locks_are_counted_exactly_and_timed_by_sample() {
         truth += held;
         at = lock(t, set, LOCK, at, held);
         if number % 3 == 0 {
-            // Two locks at once: one of them at most is passed over.
+            // Two locks at once: both may be passed over.
             passes_over_lock(t, other, LOCK + 8);
             at = lock(t, set, LOCK, at, 1);
             truth += 1;
@@ -284,7 +284,7 @@ fn nestable_locks_are_counted_exactly_and_timed_by_sample() {
     let mut at = 10;
     let mut timed = [0; 2];
     let mut sets = |region, at: u64| {
-        let is_passed = match t.passed_lock.is(LOCK) || t.holds(LOCK) {
+        let is_passed = match t.passed_locks.of(LOCK).is_some() || t.holds(LOCK) {
             true => t.sets_again_untimed(region, LOCK),
             false => passes_over_lock(t, region, LOCK),
         };
@@ -309,7 +309,7 @@ fn nestable_locks_are_counted_exactly_and_timed_by_sample() {
         (3..6).for_each(|after| unsets(at + after));
         at += 20;
     }
-    assert!(!t.passed_lock.is_held() && !t.holds(LOCK));
+    assert!(t.passed_locks.number() == 0 && !t.holds(LOCK));
     let profile = profile_at(at, &[t], &[set, again]);
     let counts = |region: usize| -> [u64; 3] {
         let node = profile.nodes.iter().find(|node| node.region == region);

@@ -43,7 +43,7 @@ fn once(
 fn once_locked(t: &'static Thread, of: &'static Region, at: u64, [passed, timed]: [u64; 2]) -> u64 {
     const LOCK: usize = 0x1000;
     if passes_over_lock(t, of, LOCK) {
-        t.has_set_passed_lock();
+        t.has_set_passed_lock(LOCK);
         assert!(t.unsets_passed_lock(LOCK));
         return at + passed + ticks_of_passing(of.kind, false).round() as u64;
     }

@@ -31,7 +31,7 @@ fn set(
         && let Some(thread) = passed()
     {
         let result = call();
-        thread.has_set_passed_lock();
+        thread.has_set_passed_lock(lock.addr());
         return result;
     }
     let begun = begin_wait(move |thread| region(thread, found), lock);
