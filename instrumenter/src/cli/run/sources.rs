@@ -15,7 +15,7 @@ use crate::{Options, Source, instrument_read};
 
 use super::align::{has, has_function, is_measured_as, is_same, may_be_of};
 use super::branches::{Branch, Compiled, Kept, branches, is_kept};
-use super::headers;
+use super::headers::{self, Folders};
 use super::inlined::ASKS_FOR_NUMBER;
 use super::module::Frame;
 
@@ -45,7 +45,7 @@ pub(super) struct Constructs {
 pub(super) struct Sources {
     read: HashMap<String, Rc<Constructs>>,
     /// Where headers may be, besides the folder of the source that includes them.
-    folders: BTreeSet<PathBuf>,
+    folders: Folders,
 }
 
 impl Sources {
@@ -209,7 +209,7 @@ fn asking(source: &str) -> BTreeSet<u32> {
     asking.map(|(number, _)| number).collect()
 }
 
-fn read(file: &str, folders: &BTreeSet<PathBuf>) -> Option<Constructs> {
+fn read(file: &str, folders: &Folders) -> Option<Constructs> {
     let original = super::super::read_source(Path::new(file)).ok()?;
     let (included, are_all) = headers::included_by(Path::new(file), folders);
     let reading = front_end(original.language).read(&original);
@@ -277,7 +277,9 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let more = |folders: &[&Path]| {
             let folders = folders.iter().map(|folder| folder.to_path_buf());
-            let constructs = read(&path.to_string_lossy(), &folders.collect()).unwrap();
+            let mut known = Folders::default();
+            known.extend(folders);
+            let constructs = read(&path.to_string_lossy(), &known).unwrap();
             ["f", "g"].map(|function| constructs.may_be_more(RegionKind::Barrier, Some(function)))
         };
         assert_eq!(more(&[]), [true, true]);
@@ -324,7 +326,7 @@ mod tests {
                 "end subroutine",
             ];
             std::fs::write(&path, free.join("\n")).unwrap();
-            let constructs = read(&path.to_string_lossy(), &BTreeSet::new()).unwrap();
+            let constructs = read(&path.to_string_lossy(), &Folders::default()).unwrap();
             let lines = constructs.all.iter().map(|one| one.begin.first);
             let is_certain = !constructs.may_be_more(RegionKind::Barrier, Some("f"));
             (lines.collect::<Vec<_>>(), is_certain)
@@ -342,7 +344,7 @@ mod tests {
         let more_in = |name: &str, text: &str| {
             let path = folder.path().join(name);
             std::fs::write(&path, text).unwrap();
-            let constructs = read(&path.to_string_lossy(), &BTreeSet::new()).unwrap();
+            let constructs = read(&path.to_string_lossy(), &Folders::default()).unwrap();
             ["f", "g"].map(|function| constructs.may_be_more(RegionKind::Barrier, Some(function)))
         };
         let macros = "#define P _Pragma(\"omp barrier\")\n#define Q P\n#undef P\n";
@@ -362,7 +364,7 @@ mod tests {
         assert_eq!(more_in("f.c", &certain), [false, false]);
         assert_eq!(more_in("g.cpp", &certain), [false, false]);
         let path = folder.path().join("f.c");
-        let constructs = read(&path.to_string_lossy(), &BTreeSet::new()).unwrap();
+        let constructs = read(&path.to_string_lossy(), &Folders::default()).unwrap();
         let found = constructs.all.iter();
         let found: Vec<_> = found
             .map(|one| (one.begin.first, one.function.as_deref()))

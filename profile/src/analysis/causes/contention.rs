@@ -230,7 +230,10 @@ fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     if kind == RegionKind::Ordered && before.any(is_known) {
         return None;
     }
-    if facts.table(region)?.rows().count() < 2 {
+    // A routine that makes a lock or destroys it has no such times: nobody waits for it.
+    let passing = [Quantity::EnterTime, Quantity::BodyTime];
+    let is_set = passing.iter().any(|part| facts.sum_of(region, *part) > 0);
+    if kind == RegionKind::Lock && !is_set || facts.table(region)?.rows().count() < 2 {
         return None;
     }
     let entries = facts.sum_of(region, Quantity::ExecCount);
