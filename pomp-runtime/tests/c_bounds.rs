@@ -96,7 +96,7 @@ fn throttled_regions_are_counted_exactly() {
         assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
         assert!(
             profile.run.notes[0].starts_with("regions that were counted but no longer timed")
-                && profile.run.notes[0].contains("atomic at test.c:4"),
+                && profile.run.notes[0].contains("ATOMIC at test.c:4"),
             "{:?}",
             profile.run.notes
         );

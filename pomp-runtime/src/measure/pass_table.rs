@@ -430,6 +430,55 @@ impl PassedLock {
     }
 }
 
+/// The number of locks that a thread can hold without being timed. Programs often hold two, such as those of
+/// both ends of an edge.
+const LOCKS: usize = 4;
+
+/// The address of no lock.
+pub(super) const NO_ADDRESS: usize = 0;
+
+/// The locks that a thread holds at the moment and whose calls were passed over.
+#[derive(Debug)]
+pub(crate) struct PassedLocks([PassedLock; LOCKS]);
+
+impl PassedLocks {
+    pub(super) const fn none() -> Self {
+        Self([const { PassedLock::none() }; LOCKS])
+    }
+
+    /// The lock at this address; for [`NO_ADDRESS`], room for one.
+    #[inline(always)]
+    pub(super) fn of(&self, address: usize) -> Option<&PassedLock> {
+        self.0.iter().find(|lock| lock.is(address))
+    }
+
+    /// Counts that the thread sets the lock at this address again, if it is among them. Returns whether it is.
+    #[inline(always)]
+    pub(super) fn set_again(&self, address: usize) -> bool {
+        let lock = self.of(address);
+        if let Some(lock) = lock {
+            lock.again.add(1);
+        }
+        lock.is_some()
+    }
+
+    /// How many there are.
+    pub(crate) fn number(&self) -> u64 {
+        self.0
+            .iter()
+            .map(|lock| u64::from(!lock.is(NO_ADDRESS)))
+            .sum()
+    }
+
+    /// Forgets all.
+    pub(super) fn forget(&self) {
+        for lock in &self.0 {
+            lock.forget();
+            lock.again.set(0);
+        }
+    }
+}
+
 const OUT: u8 = 0;
 const IN: u8 = 1;
 const ENDED: u8 = 2;

@@ -10,7 +10,7 @@ use profile::region_kind::PseudoRegion;
 
 use super::clock::now;
 use super::coarse_clock;
-use super::pass_table::PassedLock;
+use super::pass_table::{NO_ADDRESS, PassedLock};
 use super::records::{Node, Region};
 use super::state;
 use super::thread::{self, Thread};
@@ -122,55 +122,6 @@ pub(crate) fn is_passed_over(address: usize) -> bool {
 #[inline(always)]
 pub(crate) fn is_nestable_passed_over(address: usize) -> bool {
     thread::current().is_some_and(|thread| thread.unsets_nestable(address))
-}
-
-/// The number of locks that a thread can hold without being timed. Programs often hold two, such as those of
-/// both ends of an edge.
-const LOCKS: usize = 4;
-
-/// The address of no lock.
-const NO_ADDRESS: usize = 0;
-
-/// The locks that a thread holds at the moment and whose calls were passed over.
-#[derive(Debug)]
-pub(crate) struct PassedLocks([PassedLock; LOCKS]);
-
-impl PassedLocks {
-    pub(super) const fn none() -> Self {
-        Self([const { PassedLock::none() }; LOCKS])
-    }
-
-    /// The lock at this address; for [`NO_ADDRESS`], room for one.
-    #[inline(always)]
-    pub(super) fn of(&self, address: usize) -> Option<&PassedLock> {
-        self.0.iter().find(|lock| lock.is(address))
-    }
-
-    /// Counts that the thread sets the lock at this address again, if it is among them. Returns whether it is.
-    #[inline(always)]
-    pub(super) fn set_again(&self, address: usize) -> bool {
-        let lock = self.of(address);
-        if let Some(lock) = lock {
-            lock.again.add(1);
-        }
-        lock.is_some()
-    }
-
-    /// How many there are.
-    pub(crate) fn number(&self) -> u64 {
-        self.0
-            .iter()
-            .map(|lock| u64::from(!lock.is(NO_ADDRESS)))
-            .sum()
-    }
-
-    /// Forgets all.
-    pub(super) fn forget(&self) {
-        for lock in &self.0 {
-            lock.forget();
-            lock.again.set(0);
-        }
-    }
 }
 
 impl Node {

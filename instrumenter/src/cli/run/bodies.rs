@@ -11,8 +11,8 @@ use profile::descriptor::Descriptor;
 use profile::model::Profile;
 
 use super::align::{self, is_measured_as};
-use super::module::{GNU_BODY, made_from};
 use super::sources::Sources;
+use super::symbols::{GNU_BODY, made_from};
 use super::wanted::{Bodies, Function};
 
 /// Bodies that may be of one construct: the function of the user's whose bodies they are, the file, the

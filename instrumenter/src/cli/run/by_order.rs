@@ -13,11 +13,12 @@ use super::bodies;
 use super::directives;
 use super::inlined::{Inlined, inlined_at, is_entry, own_frame};
 use super::machine::gnu_entry;
-use super::module::{Frame, GNU_BODY, Module};
+use super::module::{Frame, Module};
 use super::optional::Optional;
 use super::parts::Parts;
 use super::sections;
 use super::sources::{Constructs, Sources};
+use super::symbols::GNU_BODY;
 use super::wanted::{Bodies, Function, Wanted, is_head, offset, set};
 
 /// Calls that may belong to the same constructs: their function, the places of the calls by which it

@@ -14,9 +14,10 @@ use super::by_line::find_by_lines;
 use super::by_order::{find_bodies, find_calls};
 use super::folding;
 use super::guards::{name_critical, name_guards};
-use super::module::{Frame, GNU_BODY, Module};
+use super::module::{Frame, Module};
 use super::sections::{self, Numbered};
 use super::sources::Sources;
+use super::symbols::GNU_BODY;
 use super::wanted::{Wanted, is_head, set};
 use trace::layout::Meaning;
 

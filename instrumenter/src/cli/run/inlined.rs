@@ -12,12 +12,10 @@ use profile::region_kind::RegionKind;
 
 use super::align::{self, CallKind, Scope};
 use super::machine::gnu_entry;
-use super::module::{Frame, Module, Part};
+use super::module::{Frame, Module};
 use super::sources::Sources;
-use super::wanted::{Bodies, Function};
-
-/// The function that asks for the thread's number.
-pub(super) const ASKS_FOR_NUMBER: &str = "omp_get_thread_num";
+use super::symbols::Part;
+use super::wanted::{ASKS_FOR_NUMBER, Bodies, Function};
 
 /// A function, and where it was inlined: the functions around it, and the lines that call it.
 pub(super) type Instance = (Function, Vec<(String, u32)>);

@@ -16,7 +16,7 @@ use object::{
 use profile::region_kind::RegionKind as K;
 
 use super::folded;
-use super::module::of_user;
+use super::symbols::of_user;
 
 /// The code of a module.
 #[derive(Debug)]

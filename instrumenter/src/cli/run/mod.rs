@@ -40,6 +40,7 @@ mod processes;
 mod program;
 mod sections;
 mod sources;
+mod symbols;
 mod traces;
 mod wanted;
 

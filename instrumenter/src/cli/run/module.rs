@@ -12,6 +12,7 @@ use profile::model::{Code, Region};
 use super::align;
 use super::dwarf;
 use super::machine::{self, Instruction, Machine};
+use super::symbols::{GNU_BODY, Part, made_from, of_user};
 use crate::cli::debug_file;
 
 /// A function at some address, either inlined into another one or with code of its own.
@@ -24,10 +25,6 @@ pub(super) struct Frame {
     pub(super) file: String,
     pub(super) line: u32,
 }
-
-/// A part of the source from which functions were made: its name, and what tells it from others with this
-/// name.
-pub(super) type Part = (String, u64);
 
 /// The readable contents of a measured program or library.
 #[derive(Default)]
@@ -275,26 +272,4 @@ impl Module {
 fn demangled(symbol: &str) -> Option<String> {
     let symbol = cpp_demangle::Symbol::new(symbol).ok()?;
     symbol.demangle().ok()
-}
-
-/// The symbol of the user's function from which a function was made.
-pub(super) fn of_user(name: &str) -> &str {
-    let name = name.split("._omp_fn").next().unwrap_or_default();
-    let name = name.split(".omp_outlined").next().unwrap_or_default();
-    name.split('.').next().unwrap_or_default()
-}
-
-/// Part of the names of functions that GNU's compilers make from bodies.
-pub(super) const GNU_BODY: &str = "._omp_fn.";
-
-/// The part of the source from which a function was made: a function of the user's, or the body of
-/// a construct.
-pub(super) fn made_from(name: &str) -> String {
-    match name.split_once(GNU_BODY) {
-        Some((function, number)) => {
-            let number = number.split('.').next().unwrap_or_default();
-            format!("{function}{GNU_BODY}{number}")
-        }
-        None => of_user(name).to_owned(),
-    }
 }

@@ -16,8 +16,8 @@ use crate::{Options, Source, instrument_read};
 use super::align::{has, has_function, is_measured_as, is_same, may_be_of};
 use super::branches::{Branch, Compiled, Kept, branches, is_kept};
 use super::headers::{self, Folders};
-use super::inlined::ASKS_FOR_NUMBER;
 use super::module::Frame;
+use super::wanted::ASKS_FOR_NUMBER;
 
 /// The constructs of a source, in its order.
 #[derive(Debug, Default)]

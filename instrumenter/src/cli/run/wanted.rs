@@ -24,6 +24,9 @@ pub(super) struct Wanted {
     pub(super) is_shared: bool,
 }
 
+/// The function that asks for the thread's number.
+pub(super) const ASKS_FOR_NUMBER: &str = "omp_get_thread_num";
+
 /// A function of a module: its name, and what tells it from others with this name.
 pub(super) type Function = (String, String, u64);
 
