@@ -183,10 +183,10 @@ def what_is_not_filtered(page, model, end):
     region = next(one["region"] for one in model["instances"])
     for fragment, about in [
         ("v=overview", "Not filtered: the rest of this view is about the whole run"),
-        ("v=explorer", "This view shows that alone"),
-        (f"v=region&r={region}", "This view shows that alone"),
-        ("v=source", "This view shows that alone"),
-        ("v=threads", "This view shows that alone"),
+        ("v=explorer", "This view shows that span alone"),
+        (f"v=region&r={region}", "This view shows that span alone"),
+        ("v=source", "This view shows that span alone"),
+        ("v=threads", "This view shows that span alone"),
     ]:
         go(page, f"#{fragment}&t0=0&t1={end // 2}")
         page.wait_for_function("about => document.querySelector('.selected').innerText.includes(about)", arg=about)

@@ -17,9 +17,9 @@ use profile::descriptor::Descriptor;
 use profile::event::Event;
 use profile::region_kind::RegionKind;
 
-pub(super) use clauses::has;
+pub(super) use clauses::{END, has};
 pub(super) use code::InCode;
-pub(super) use scope::{Scope, body_around, is_same};
+pub(super) use scope::{Scope, body_around, ignores_case, is_same};
 
 use clauses::{
     copies_in_and_out, dependence, flushes, is_named, is_static, reduces_by_own_operator,
@@ -122,11 +122,9 @@ fn is_called_inside(kind: RegionKind) -> bool {
     matches!(kind, RegionKind::Loop | RegionKind::Sections)
 }
 
-/// Whether a call always has the line of its directive. At a line without one, a macro made it. The user
-/// makes the calls of lock routines, also by pointers to them.
+/// Whether a call always has the line of its directive. At a line without one, a macro made it.
 fn has_own_line(kind: RegionKind) -> bool {
-    use RegionKind as K;
-    matches!(kind, K::Target | K::TargetUpdate | K::Lock)
+    matches!(kind, RegionKind::Target | RegionKind::TargetUpdate)
 }
 
 /// Whether a region measured as one kind may be a construct of another kind.
@@ -246,7 +244,7 @@ pub(super) fn of_calls(
         // All but the last.
         return in_order(&places, &order);
     }
-    if !may_be_more && let Some(found) = of_copies(of.kind, &places, calls, &order) {
+    if !may_be_more && let Some(found) = of_copies(&places, calls, &order) {
         return found;
     }
     // A compiler may merge equal calls of two branches into one call, which has the line of one of

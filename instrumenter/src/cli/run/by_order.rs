@@ -11,6 +11,7 @@ use trace::layout::Meaning;
 use super::align::{self, Call, CallKind, Found, InCode, Scope, UNNAMED};
 use super::bodies;
 use super::directives;
+use super::folding;
 use super::inlined::{Inlined, inlined_at, is_entry, own_frame};
 use super::machine::gnu_entry;
 use super::module::{Frame, Module};
@@ -227,6 +228,7 @@ pub(super) fn find_calls(
     let groups = grouped(profile, wanted, known.1, sources);
     let shared = wanted.iter().filter(|one| one.is_shared);
     let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
+    let executed = folding::executed(profile);
     let mut parts = Parts::default();
     let mut search = Search {
         known,
@@ -237,9 +239,10 @@ pub(super) fn find_calls(
         let Some(first) = calls.first() else { continue };
         let kind = profile.regions[first.region].kind;
         search.retain_calls(&group, &mut calls, kind);
-        let Some(answer) = search.constructs_of(&group, &calls, kind, sources) else {
+        let Some(mut answer) = search.constructs_of(&group, &calls, kind, sources) else {
             continue;
         };
+        answer.check_singles(kind, &calls, &executed);
         for (one, found) in calls.iter().zip(answer.found) {
             let index = one.region;
             search.optional.note(&answer.file, found);
@@ -282,6 +285,29 @@ struct Answer {
     is_head_of_several: bool,
     /// The lines of calls of which there may be copies.
     copied: BTreeSet<u32>,
+    /// The number of constructs that have such calls.
+    places: usize,
+}
+
+impl Answer {
+    /// Forgets the constructs of calls for `single` constructs if there are copies, and the constructs were not
+    /// executed equally often. A thread that skips one of them may have a copy of the next one's call,
+    /// with the line of the first.
+    fn check_singles(&mut self, kind: RegionKind, calls: &[GroupedCall<'_>], executed: &[u64]) {
+        if kind != RegionKind::Single || self.copied.is_empty() {
+            return;
+        }
+        let mut times: BTreeMap<usize, u64> = BTreeMap::new();
+        for (one, found) in calls.iter().zip(&self.found) {
+            if let Found::Certain(number) = found {
+                *times.entry(*number).or_default() += executed[one.region];
+            }
+        }
+        let distinct: BTreeSet<u64> = times.values().copied().collect();
+        if distinct.len() > 1 || times.len() < self.places {
+            self.found.fill(Found::Near);
+        }
+    }
 }
 
 impl Search<'_> {
@@ -365,35 +391,48 @@ impl Search<'_> {
         let called = align::constructs_called(&constructs.all, scope, of);
         let called = called.iter().filter(|number| !left_out.contains(number));
         let number = entries.as_ref().map_or(calls.len(), Vec::len);
-        let compared = number.cmp(&called.count());
+        let places = called.count();
+        let compared = number.cmp(&places);
         if of.is_head {
-            let is_more = compared == Ordering::Greater;
-            for (one, found) in calls.iter().zip(&mut found) {
-                let line = one.call.line;
-                found.forget_unless(|number| {
-                    let begin = &constructs.all[number].begin;
-                    let is_at_directive = (begin.first..=begin.last).contains(&line);
-                    !constructs.asking.contains(&line) && (is_at_directive || !is_more)
-                });
-            }
+            forget_users_own(calls, &constructs, compared, &mut found);
         }
         Some(Answer {
             file: file.clone(),
             found,
             may_be_more,
+            places,
             is_head_of_several: of.is_head && compared == Ordering::Less,
             copied: match compared {
-                Ordering::Greater => lines_of_several(entries.as_deref().unwrap_or_default()),
+                Ordering::Greater => lines_of_several(calls),
                 _ => BTreeSet::new(),
             },
         })
     }
 }
 
+/// Forgets the loops of calls that ask for the thread's number, but may be the user's own: one in a line of
+/// the source that asks for it, and one without the line of a directive if there are more such calls than loops.
+fn forget_users_own(
+    calls: &[GroupedCall<'_>],
+    constructs: &Constructs,
+    calls_to_loops: Ordering,
+    found: &mut [Found],
+) {
+    for (one, found) in calls.iter().zip(found) {
+        let line = one.call.line;
+        found.forget_unless(|number| {
+            let begin = &constructs.all[number].begin;
+            let is_at_directive = (begin.first..=begin.last).contains(&line);
+            !constructs.asking.contains(&line)
+                && (is_at_directive || calls_to_loops != Ordering::Greater)
+        });
+    }
+}
+
 /// The lines that several calls have.
-fn lines_of_several(calls: &[Call]) -> BTreeSet<u32> {
+fn lines_of_several(calls: &[GroupedCall<'_>]) -> BTreeSet<u32> {
     let mut seen = BTreeSet::new();
-    let lines = calls.iter().map(|call| call.line);
+    let lines = calls.iter().map(|one| one.call.line);
     lines.filter(|line| !seen.insert(*line)).collect()
 }
 
@@ -425,8 +464,17 @@ fn of_group(
         let of_each = calls.iter().map(|one| found[place(one.call)]);
         of_each.collect::<Vec<Found>>()
     };
-    match in_code.filter(|_| !of.is_named_critical()) {
-        Some((all, _)) => find(all),
-        None => find(&[]),
+    let Some((all, _)) = in_code.filter(|_| !of.is_named_critical()) else {
+        return find(&[]);
+    };
+    let mut found = find(all);
+    // Threads without iterations have copies of the barriers behind a loop, which may not be executed.
+    if of.kind == RegionKind::Barrier {
+        for (found, by_executed) in found.iter_mut().zip(find(&[])) {
+            if *found == Found::Near {
+                *found = by_executed;
+            }
+        }
     }
+    found
 }

@@ -2,13 +2,13 @@
 //! or when somebody reads a profile that nobody has completed.
 
 use std::path::Path;
-use std::time::SystemTime;
 
 use profile::merge;
 use profile::model::{Profile, Region};
 use profile::save::{SaveOptions, Saved, save_over};
 use trace::layout::Meaning;
 
+use super::sources::changed;
 use super::{constructs, traces};
 use crate::cli::functions;
 
@@ -62,8 +62,4 @@ pub(in crate::cli) fn complete_read(profile: Profile, path: &Path) -> Profile {
         return profile;
     }
     placed(profile).0
-}
-
-fn changed(path: &Path) -> Option<SystemTime> {
-    path.metadata().ok()?.modified().ok()
 }

@@ -41,6 +41,7 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
             .or_insert_with_key(|path| {
                 let module = Module::open(Path::new(path));
                 sources.look_in(module.folders());
+                sources.were_used_by(Path::new(path));
                 module
             });
         let before = region.name.clone();
@@ -89,6 +90,7 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
     find_calls(profile, &by_order, known, &mut sources, &mut meanings);
     find_by_lines(profile, &by_line, &mut sources, &mut meanings);
     find_sections(profile, &numbered, &mut sources);
+    profile.run.notes.extend(sources.note_on_changed());
     name_guards(profile);
     for region in &mut profile.regions {
         if region.kind == RegionKind::Ordered && region.code.is_some() {
@@ -177,7 +179,7 @@ fn add_lines(lines: &Loader, address: u64, compiled: &mut BTreeMap<String, Compi
 fn is_shared(module: &Module, code: &Code, sources: &mut Sources) -> bool {
     let has_own = |frame: Frame| {
         let constructs = sources.of(&frame.file);
-        let is_its = |own: &String| align::is_same(own, &frame.user);
+        let is_its = |own: &String| align::is_same(own, &frame.user, constructs.ignores_case);
         let mut functions = constructs.all.iter().filter_map(|of| of.function.as_ref());
         frame.function.contains(GNU_BODY) || functions.any(is_its)
     };

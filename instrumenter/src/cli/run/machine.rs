@@ -415,8 +415,8 @@ pub(super) fn gnu_entry(kind: K, name: Option<&str>) -> Option<impl Fn(&str) -> 
         (K::Critical, None) => ("GOMP_critical_start", ""),
         (K::Critical, Some(_)) => ("GOMP_critical_name_start", ""),
         (K::Ordered, None) => ("GOMP_ordered_start", ""),
-        (K::Ordered, Some("sink")) => ("GOMP_doacross_", "_wait"),
-        (K::Ordered, Some(_)) => ("GOMP_doacross_", "_post"),
+        (K::Ordered, Some("sink")) => ("GOMP_doacross_", "wait"),
+        (K::Ordered, Some(_)) => ("GOMP_doacross_", "post"),
         (K::Taskgroup, _) => ("GOMP_taskgroup_start", ""),
         (K::Taskwait, _) => ("GOMP_taskwait", ""),
         (K::Taskyield, _) => ("GOMP_taskyield", ""),
@@ -545,6 +545,8 @@ mod tests {
         assert!(!is(K::Critical, None, "GOMP_critical_name_start"));
         assert!(is(K::Critical, Some("a"), "GOMP_critical_name_start"));
         assert!(is(K::Ordered, Some("sink"), "GOMP_doacross_ull_wait"));
+        assert!(is(K::Ordered, Some("sink"), "GOMP_doacross_wait"));
+        assert!(is(K::Ordered, Some("source"), "GOMP_doacross_post"));
         assert!(!is(K::Ordered, None, "GOMP_doacross_ull_wait"));
         // The user makes these calls.
         assert!(gnu_entry(K::Lock, Some("omp_set_lock")).is_none());

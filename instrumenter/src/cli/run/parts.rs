@@ -73,14 +73,15 @@ impl Parts {
         for (place, regions) in &self.ends {
             let construct = &sources.of(&place.0).all[place.1];
             let kind = construct.kind();
-            // A `workshare` has any number of barriers.
-            let ends_once = matches!(kind, Some(RegionKind::Single | RegionKind::Loop));
-            let needs_begin = kind == Some(RegionKind::Single) || ends_once && is_doubtful(regions);
-            let is_its = match begun.get(place) {
-                Some(begun) if ends_once => times(Some(regions)).is_some_and(|it| *begun >= it),
-                Some(_) => true,
-                None => !needs_begin,
+            // A compiler may ask for the thread's number once in front of a loop around a loop: then
+            // the loop ends more often than it seems to begin. A `workshare` has any number of barriers.
+            let may_be_copied = kind == Some(RegionKind::Loop) && is_doubtful(regions);
+            let needs_begin = kind == Some(RegionKind::Single) || may_be_copied;
+            let is_begun = || {
+                let ended = times(Some(regions));
+                begun.get(place).copied() >= ended
             };
+            let is_its = !needs_begin || is_begun();
             if is_its {
                 for &region in regions {
                     meanings[region] = Meaning::Barrier;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::SystemTime;
 
 use profile::descriptor::Descriptor;
 use profile::functions;
@@ -13,7 +14,7 @@ use crate::openmp::Language;
 use crate::plan::Decision;
 use crate::{Options, Source, instrument_read};
 
-use super::align::{has, has_function, is_measured_as, is_same, may_be_of};
+use super::align::{END, has, has_function, ignores_case, is_measured_as, is_same, may_be_of};
 use super::branches::{Branch, Compiled, Kept, branches, is_kept};
 use super::headers::{self, Folders};
 use super::module::Frame;
@@ -36,6 +37,8 @@ pub(super) struct Constructs {
     pub(super) repeated: BTreeSet<(u32, u32)>,
     /// The lines where the user asks for the thread's number, as the head of a loop does.
     pub(super) asking: BTreeSet<u32>,
+    /// Whether names of functions are compared without regard to case.
+    pub(super) ignores_case: bool,
     /// The name of the main program, if its symbol is another one.
     main: Option<String>,
 }
@@ -44,8 +47,17 @@ pub(super) struct Constructs {
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     read: HashMap<String, Rc<Constructs>>,
+    /// When the latest of the modules was built that were made from the sources.
+    built: Option<SystemTime>,
+    /// Those that have changed since.
+    changed: BTreeSet<String>,
     /// Where headers may be, besides the folder of the source that includes them.
     folders: Folders,
+}
+
+/// When a file was changed last.
+pub(super) fn changed(file: &Path) -> Option<SystemTime> {
+    file.metadata().ok()?.modified().ok()
 }
 
 impl Sources {
@@ -54,12 +66,38 @@ impl Sources {
         self.folders.extend(folders);
     }
 
-    /// The constructs of a source; empty if the source does not exist.
+    /// Notes when a module was built.
+    pub(super) fn were_used_by(&mut self, module: &Path) {
+        self.built = self.built.max(changed(module));
+    }
+
+    /// A note on the sources that have changed since the program was built, if there are any.
+    pub(super) fn note_on_changed(&self) -> Option<String> {
+        let files: Vec<&str> = self.changed.iter().map(String::as_str).collect();
+        (!files.is_empty()).then(|| {
+            format!(
+                "these sources have changed since the program was built, so lines in them may be others: {}; \
+                 build the program again",
+                files.join(", ")
+            )
+        })
+    }
+
+    /// The constructs of a source; empty if the source does not exist, or is another one than that from
+    /// which the program was built.
     pub(super) fn of(&mut self, file: &str) -> Rc<Constructs> {
         if let Some(known) = self.read.get(file) {
             return Rc::clone(known);
         }
-        let read = Rc::new(read(file, &self.folders).unwrap_or_default());
+        let is_changed = self.built.is_some() && changed(Path::new(file)) > self.built;
+        let read = match is_changed {
+            true => None,
+            false => read(file, &self.folders),
+        };
+        let read = Rc::new(read.unwrap_or_default());
+        if is_changed {
+            self.changed.insert(file.to_owned());
+        }
         self.read.insert(file.to_owned(), Rc::clone(&read));
         read
     }
@@ -98,13 +136,13 @@ impl Constructs {
         let known = constructs.filter_map(|one| one.function.as_ref());
         let more = self.more.iter().chain(&self.made.functions);
         let mut functions = known.chain(more.flatten());
-        functions.any(|of| is_same(of, function))
+        functions.any(|of| is_same(of, function, self.ignores_case))
     }
 
     /// Whether there may be more constructs in a function that make calls of a kind. None is a function
     /// that is not known.
     pub(super) fn may_be_more(&self, kind: RegionKind, function: Option<&str>) -> bool {
-        let is_it = |more: &Option<String>| may_be_in(more.as_deref(), function);
+        let is_it = |more: &Option<String>| may_be_in(more.as_deref(), function, self.ignores_case);
         let words = self.made.words.iter().flatten();
         let may_make = words.into_iter().any(|word| may_call(word, kind));
         self.more.iter().any(is_it) || may_make && self.made.functions.iter().any(is_it)
@@ -117,8 +155,9 @@ impl Constructs {
         kind: Option<RegionKind>,
         function: Option<&str>,
     ) -> impl Iterator<Item = usize> {
+        let ignores_case = self.ignores_case;
         let is_its = move |construct: &Descriptor| {
-            may_be_in(construct.function.as_deref(), function)
+            may_be_in(construct.function.as_deref(), function, ignores_case)
                 && kind.is_none_or(|kind| may_call_for(construct, kind))
         };
         let optional = self.optional.iter().copied();
@@ -167,9 +206,9 @@ fn may_call(word: &str, kind: RegionKind) -> bool {
 }
 
 /// Whether something in one function may be in another one. None is a function that is not known.
-fn may_be_in(own: Option<&str>, function: Option<&str>) -> bool {
+fn may_be_in(own: Option<&str>, function: Option<&str>, ignores_case: bool) -> bool {
     match (own, function) {
-        (Some(own), Some(function)) => is_same(own, function),
+        (Some(own), Some(function)) => is_same(own, function, ignores_case),
         _ => true,
     }
 }
@@ -207,6 +246,26 @@ fn asking(source: &str) -> BTreeSet<u32> {
     let lines = (1..).zip(source.lines());
     let asking = lines.filter(|(_, line)| line.to_ascii_lowercase().contains(ASKS_FOR_NUMBER));
     asking.map(|(number, _)| number).collect()
+}
+
+/// Notes the end directives of constructs, which may have clauses such as `nowait`.
+fn note_ends(source: &str, all: &mut [Descriptor]) {
+    let lines: Vec<&str> = source.lines().collect();
+    for construct in all {
+        let (first, last) = (construct.end.first as usize, construct.end.last as usize);
+        let end = lines.get(first.saturating_sub(1)..last).unwrap_or_default();
+        // A comment for all but OpenMP.
+        let is_directive = |line: &&str| line.trim_start().get(1..).is_some_and(is_sentinel);
+        if construct.end != construct.begin && end.first().is_some_and(is_directive) {
+            construct.other.insert(END.to_owned(), end.join(" "));
+        }
+    }
+}
+
+/// Whether a line of Fortran goes on as a directive does, behind the mark of a comment.
+fn is_sentinel(line: &str) -> bool {
+    line.get(..4)
+        .is_some_and(|word| word.eq_ignore_ascii_case("$omp"))
 }
 
 fn read(file: &str, folders: &Folders) -> Option<Constructs> {
@@ -249,10 +308,14 @@ fn read(file: &str, folders: &Folders) -> Option<Constructs> {
     let mut all: Vec<Descriptor> = regions.map(|region| region.descriptor).collect();
     all.sort_by_key(|descriptor| (descriptor.begin.first, descriptor.column));
     let text = String::from_utf8_lossy(&source.text);
+    if source.language == Language::Fortran {
+        note_ends(&text, &mut all);
+    }
     let branches = branches(&text, &all);
     Some(Constructs {
         repeated: repeated(&text, &all),
         asking: asking(&text),
+        ignores_case: ignores_case(file),
         all,
         more,
         optional: BTreeSet::new(),
@@ -335,6 +398,24 @@ mod tests {
         assert_eq!(kinds("a.F90", clause), (vec![2], true));
         let alternatives = "#ifdef A\n!$omp private(b) &\n#else\n!$omp private(c) &\n#endif";
         assert_eq!(kinds("b.F90", alternatives), (vec![], false));
+    }
+
+    #[test]
+    fn clauses_of_an_end_directive_are_those_of_its_construct() {
+        let folder = tempfile::tempdir().unwrap();
+        let waits = |name: &str, end: &str| {
+            let path = folder.path().join(name);
+            let text = format!(
+                "subroutine f\n!$omp do schedule(static)\ndo i = 1, 9\nend do\n{end}\nend subroutine\n"
+            );
+            std::fs::write(&path, text).unwrap();
+            let constructs = read(&path.to_string_lossy(), &Folders::default()).unwrap();
+            !has(&constructs.all[0], "nowait")
+        };
+        assert!(waits("a.f90", "! no nowait"));
+        assert!(waits("b.f90", "!$omp end do"));
+        assert!(!waits("c.f90", "!$omp end do nowait"));
+        assert!(!waits("d.f90", "  !$OMP END DO &\n!$omp NOWAIT"));
     }
 
     /// A macro that makes a directive leaves the functions certain in which it is not used.

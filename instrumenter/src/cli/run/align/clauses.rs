@@ -79,11 +79,14 @@ pub(super) fn is_named(construct: &Descriptor, word: &str) -> bool {
 
 /// Whether a directive has a clause.
 pub(in super::super) fn has(construct: &Descriptor, clause: &str) -> bool {
-    let directive = construct.directive.as_deref().unwrap_or_default();
-    directive
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| word.eq_ignore_ascii_case(clause))
+    let directives = [construct.directive.as_ref(), construct.other.get(END)];
+    let texts = directives.into_iter().flatten();
+    let mut words = texts.flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
+    words.any(|word| word.eq_ignore_ascii_case(clause))
 }
+
+/// The key for the end directive of a construct. In Fortran, clauses may stand there.
+pub(in super::super) const END: &str = "end";
 
 /// The effect of a stand-alone `ordered` directive: it waits for an iteration (`sink`), or
 /// reports that one is done (`source`). The runtimes have different entries for these.

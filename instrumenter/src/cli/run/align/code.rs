@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use profile::descriptor::Descriptor;
-use profile::region_kind::RegionKind;
 
 use super::{Belongs, Call, CallKind, CallSite, Found, Scope};
 
@@ -56,17 +55,14 @@ pub(super) fn leave_out_removed(
 
 /// The places of calls of which a compiler made copies, such as one in each branch in front of it:
 /// copies have the same line. They are known if there are as many lines as places, and each line is
-/// behind the place before and in front of the next one. Threads that are to skip a `single` may have a copy
-/// of the call of the next one, with the line of the first: nothing is known then.
+/// behind the place before and in front of the next one.
 pub(super) fn of_copies(
-    kind: RegionKind,
     places: &[CallSite],
     calls: &[Call],
     order: &[usize],
 ) -> Option<Vec<Found>> {
     let lines: BTreeSet<u32> = calls.iter().map(|call| call.line).collect();
-    let are_skipped = kind == RegionKind::Single;
-    if are_skipped || lines.len() != places.len() || calls.len() <= places.len() {
+    if lines.len() != places.len() || calls.len() <= places.len() {
         return None;
     }
     let begins = || places.iter().map(|place| place.lines[0]);

@@ -8,15 +8,12 @@ use super::{CallKind, Found, InCode, Scope, of_calls};
 
 #[test]
 fn copies_of_a_call_are_one_construct() {
-    let both_of = |kind: RegionKind, name: &str| {
-        let all = [
-            construct("parallel", [1, 40], "omp parallel"),
-            construct(name, [3, 9], "omp"),
-            construct(name, [20, 22], "omp"),
-        ];
-        move |lines: &[u32]| in_first_body(&all, of(kind), lines)
-    };
-    let find = both_of(RegionKind::Taskgroup, "taskgroup");
+    let all = [
+        construct("parallel", [1, 40], "omp parallel"),
+        construct("taskgroup", [3, 9], "omp taskgroup"),
+        construct("taskgroup", [20, 22], "omp taskgroup"),
+    ];
+    let find = |lines: &[u32]| in_first_body(&all, of(RegionKind::Taskgroup), lines);
     assert_eq!(
         find(&[1, 14, 14]),
         [Found::Certain(1), Found::Certain(2), Found::Certain(2)]
@@ -31,24 +28,6 @@ fn copies_of_a_call_are_one_construct() {
     assert_eq!(find(&[1, 14, 1, 14]), both);
     // Two calls with one line are copies, also if there are as many calls as constructs.
     assert_eq!(find(&[2, 2]), [Found::Near; 2]);
-    // Threads that are to skip the first `single` may have a copy of the second call.
-    let find = both_of(RegionKind::Single, "single");
-    assert_eq!(find(&[1, 14, 14]), [Found::Near; 3]);
-}
-
-/// The user makes the calls of lock routines, also by pointers to them.
-#[test]
-fn a_call_of_a_lock_routine_has_its_own_line() {
-    let set = |line| construct("lock", [line, line], "");
-    let all = [set(7), set(12)];
-    let lock = CallKind {
-        name: None,
-        ..of(RegionKind::Lock)
-    };
-    let find =
-        |all: &[Descriptor], lines: &[u32]| of_lines(all, Scope::Function("f"), lock, lines, None);
-    assert_eq!(find(&all[..1], &[7, 8]), [Found::Certain(0), Found::Near]);
-    assert_eq!(find(&all, &[7, 7]), [Found::Certain(0), Found::Certain(0)]);
 }
 
 /// A compiler may move a call in front of others.

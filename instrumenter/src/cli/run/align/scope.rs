@@ -1,10 +1,14 @@
 //! The parts of the source from which functions of the machine code were made.
 
+use std::path::Path;
+
 use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
 use super::clauses::has;
 use super::{Belongs, CallSite, has_function};
+use crate::Source;
+use crate::openmp::Language;
 
 /// A part of the source from which one function of the machine code was made.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +79,7 @@ impl<'a> Scope<'a> {
                     && construct
                         .function
                         .as_deref()
-                        .is_some_and(|own| is_same(own, name))
+                        .is_some_and(|own| is_same(own, name, ignores_case(&construct.begin.file)))
             }
         }
     }
@@ -94,8 +98,16 @@ pub(in super::super) fn body_around(all: &[Descriptor], number: usize) -> Option
     bodies.max_by_key(|other| place(*other))
 }
 
+/// Whether a source's names of functions are compared without regard to case.
+pub(in super::super) fn ignores_case(file: &str) -> bool {
+    Source::language_of(Path::new(file)) == Language::Fortran
+}
+
 /// Whether two names belong to one function. Either of them may lack the names of its scopes.
-pub(in super::super) fn is_same(one: &str, other: &str) -> bool {
-    let last = |name: &str| name.rsplit("::").next().map(str::to_ascii_lowercase);
-    last(one) == last(other)
+pub(in super::super) fn is_same(one: &str, other: &str, ignores_case: bool) -> bool {
+    let [one, other] = [one, other].map(|name| name.rsplit("::").next());
+    match (one, other) {
+        (Some(one), Some(other)) if ignores_case => one.eq_ignore_ascii_case(other),
+        (one, other) => one == other,
+    }
 }
