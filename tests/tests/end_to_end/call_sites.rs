@@ -151,3 +151,12 @@ fn of_a_branch_whose_code_is_inlined() {
 fn of_a_loop_that_seems_not_to_be_inlined() {
     none_is_wrong("g++", "-O2", "run/inlined_loops.cpp", 1);
 }
+
+/// Lines and addresses of calls in GCC's code may be those of other directives. The lock routine that is called
+/// by its address is no directive.
+#[test]
+fn of_calls_with_misleading_places() {
+    for (compiler, near) in [("gcc", 3), ("clang", 1)] {
+        none_is_wrong(compiler, "-O2", "run/misleading.c", near);
+    }
+}

@@ -2,6 +2,7 @@
 //! and their profiles are those of the same programs built with `rompcc`, but for things
 //! that cannot be seen from outside.
 
+mod changed_source;
 mod chunk_requests;
 mod copyprivate;
 mod equal_code;

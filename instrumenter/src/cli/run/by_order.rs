@@ -32,6 +32,16 @@ type Group = (
     bool,
 );
 
+/// The properties of the calls of a group.
+fn kind_of(group: &Group, kind: RegionKind) -> CallKind<'_> {
+    let (_, _, _, name, is_head) = group;
+    CallKind {
+        kind,
+        name: name.as_deref(),
+        is_head: *is_head,
+    }
+}
+
 /// A call in a group.
 struct GroupedCall<'w> {
     region: usize,
@@ -265,7 +275,7 @@ pub(super) fn find_calls(
             }
         }
     }
-    parts.set(profile, sources, meanings);
+    parts.set(&executed, profile, sources, meanings);
 }
 
 /// The search for the constructs of calls.
@@ -314,14 +324,9 @@ impl Search<'_> {
     /// Leaves out what the machine code shows to be no such call: a call of another function, which then
     /// jumped to the runtime, so that the runtime returned behind that call.
     fn retain_calls(&self, group: &Group, calls: &mut Vec<GroupedCall<'_>>, kind: RegionKind) {
-        let (function, _, _, name, is_head) = group;
-        let of = CallKind {
-            kind,
-            name: name.as_deref(),
-            is_head: *is_head,
-        };
-        let is_told = *is_head || kind == RegionKind::Lock || gnu_entry(kind, of.name).is_some();
-        let module = self.known.0.get(&function.0).filter(|_| is_told);
+        let of = kind_of(group, kind);
+        let is_told = of.is_head || kind == RegionKind::Lock || gnu_entry(kind, of.name).is_some();
+        let module = self.known.0.get(&group.0.0).filter(|_| is_told);
         let is_asked = |entry: &str| is_entry(of, entry);
         let first = calls.first().map(|one| one.address);
         let in_code = module
@@ -342,7 +347,7 @@ impl Search<'_> {
         kind: RegionKind,
         sources: &mut Sources,
     ) -> Option<Answer> {
-        let (function, inlined, _, name, is_head) = group;
+        let (function, inlined, ..) = group;
         let (modules, bodies) = self.known;
         let first = calls.first()?;
         let body = bodies.get(function);
@@ -353,13 +358,10 @@ impl Search<'_> {
         }
         let constructs = sources.of(file);
         let scope = Scope::of(body, &constructs.all, &first.frame.user);
-        let of = CallKind {
-            kind,
-            name: name.as_deref(),
-            is_head: *is_head,
-        };
+        let of = kind_of(group, kind);
         let entries = in_code((function, inlined), of, calls, self.known, sources);
-        // The user may also ask for the thread's number, and a compiler asks once for several loops.
+        // The number of questions for the thread's number does not tell the number of loops: the user may
+        // ask as well, and a compiler may ask once for several loops.
         let in_code = entries.as_deref().filter(|_| !of.is_head);
         let module = modules.get(&function.0);
         let lines = module.filter(|_| in_code.is_some()).map(|module| {

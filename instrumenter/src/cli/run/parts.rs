@@ -10,7 +10,6 @@ use profile::model::Profile;
 use profile::region_kind::RegionKind;
 use trace::layout::Meaning;
 
-use super::folding;
 use super::sources::Sources;
 use super::wanted::{note_part, set};
 
@@ -39,26 +38,25 @@ impl Parts {
         self.doubtful.extend(needs_other_part.then_some(region));
     }
 
-    /// Turns the regions into parts of their constructs, as far as these are certain.
+    /// Turns the regions into parts of their constructs, as far as these are certain. `executed` is how often
+    /// each region of the profile was executed.
     pub(super) fn set(
         self,
+        executed: &[u64],
         profile: &mut Profile,
         sources: &mut Sources,
         meanings: &mut [Meaning],
     ) {
-        let executed = folding::executed(profile);
-        let times = |parts: Option<&Vec<usize>>| -> Option<u64> {
-            Some(parts?.iter().map(|region| executed[*region]).sum())
-        };
+        let times = |regions: &Vec<usize>| -> u64 { regions.iter().map(|it| executed[*it]).sum() };
         let is_doubtful =
             |regions: &Vec<usize>| regions.iter().any(|it| self.doubtful.contains(it));
         let mut begun: BTreeMap<&Place, u64> = BTreeMap::new();
         for (place, regions) in &self.begins {
-            let number = times(Some(regions));
-            if is_doubtful(regions) && number != times(self.ends.get(place)) {
+            let ended = self.ends.get(place).map(times);
+            if is_doubtful(regions) && Some(times(regions)) != ended {
                 continue;
             }
-            begun.extend(number.map(|number| (place, number)));
+            begun.insert(place, times(regions));
             let construct = &sources.of(&place.0).all[place.1];
             for &region in regions {
                 meanings[region] = Meaning::Itself;
@@ -78,8 +76,9 @@ impl Parts {
             let may_be_copied = kind == Some(RegionKind::Loop) && is_doubtful(regions);
             let needs_begin = kind == Some(RegionKind::Single) || may_be_copied;
             let is_begun = || {
-                let ended = times(Some(regions));
-                begun.get(place).copied() >= ended
+                begun
+                    .get(place)
+                    .is_some_and(|begun| *begun >= times(regions))
             };
             let is_its = !needs_begin || is_begun();
             if is_its {
