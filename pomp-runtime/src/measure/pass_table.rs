@@ -1,4 +1,4 @@
-//! The data with which a thread passes over instances: a table of its constructs, the lock that it
+//! The data with which a thread passes over instances: a table of its constructs, the locks that it
 //! holds, and its part in a team.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};

@@ -336,11 +336,10 @@ fn is_in_front_of_end(all: &[Descriptor], place: &CallSite, call: Call) -> bool 
 /// Whether a call has the line of another directive than that of its place in the order. Then the compiler
 /// may have moved a call in front of others.
 fn are_moved(places: &[CallSite], calls: &[Call], order: &[usize]) -> bool {
-    let is_at = |place: &CallSite, line| (place.lines[0]..=place.lines[1]).contains(&line);
     let mut own = order.iter().map(|call| calls[*call].line).zip(places);
     own.any(|(line, own)| {
         let others = places.iter().filter(|it| it.belongs == Belongs::Itself);
-        !is_at(own, line) && others.into_iter().any(|other| is_at(other, line))
+        !own.has_line(line) && others.into_iter().any(|other| other.has_line(line))
     })
 }
 
@@ -396,8 +395,7 @@ fn with_the_last(
 
 /// The construct at a line, if there is exactly one.
 fn at_line(places: &[CallSite], line: u32) -> Found {
-    let is_there = |place: &&CallSite| (place.lines[0]..=place.lines[1]).contains(&line);
-    let mut found = places.iter().filter(is_there);
+    let mut found = places.iter().filter(|place| place.has_line(line));
     match (found.next(), found.next()) {
         (Some(place), None) => place.found(),
         _ => Found::Near,
@@ -414,6 +412,10 @@ impl CallSite {
             lines: [begin.first, begin.last],
             belongs,
         }
+    }
+
+    fn has_line(&self, line: u32) -> bool {
+        (self.lines[0]..=self.lines[1]).contains(&line)
     }
 
     /// Whether there may be any number of calls for it, such as for the parts of another construct:

@@ -13,7 +13,7 @@ use super::bodies;
 use super::directives;
 use super::folding;
 use super::inlined::{Inlined, inlined_at, is_entry, own_frame};
-use super::machine::gnu_entry;
+use super::machine::{Instruction, gnu_entry};
 use super::module::{Frame, Module};
 use super::optional::Optional;
 use super::parts::Parts;
@@ -178,26 +178,21 @@ fn grouped<'w>(
     groups
 }
 
-/// All calls that the machine code of a group has, executed or not: for the heads of loops, all that ask
-/// for the thread's number. None if the code does not tell.
-fn in_code(
+/// The calls of a group among those that the machine code of its function has, executed or not: for the heads
+/// of loops, all that ask for the thread's number. None if not all executed calls are among them.
+fn own_calls(
     (function, inlined): (&Function, &Vec<(String, u32)>),
-    of: CallKind<'_>,
-    executed: &[GroupedCall<'_>],
+    (of, executed, in_code): (CallKind<'_>, &[GroupedCall<'_>], &[Instruction]),
     known: (&HashMap<String, Module>, &Bodies),
     sources: &mut Sources,
 ) -> Option<Vec<Call>> {
     let (modules, bodies) = known;
     let (path, _, instance) = function;
     let module = modules.get(path)?;
-    if !of.is_head && gnu_entry(of.kind, of.name).is_none() {
-        return None;
-    }
-    let is_asked = |entry: &str| is_entry(of, entry);
     let is_last = |one: &&GroupedCall<'_>| one.call.address == u64::MAX;
     let last = executed.iter().find(is_last);
     let mut calls: Vec<Call> = last.map(|one| one.call).into_iter().collect();
-    for found in module.calls_around(executed.first()?.address, is_asked)? {
+    for found in in_code {
         // A jump may be the last act that is known already.
         if last.is_some() && found.is_jump {
             continue;
@@ -227,6 +222,16 @@ fn in_code(
     executed.iter().all(is_read).then_some(calls)
 }
 
+/// Leaves out of a group what the machine code shows to be no such call: a call of another function, which then
+/// jumped to the runtime, so that the runtime returned behind that call.
+fn retain_calls(calls: &mut Vec<GroupedCall<'_>>, in_code: Option<&[Instruction]>) {
+    if let Some(in_code) = in_code {
+        let addresses: BTreeSet<u64> = in_code.iter().map(|call| call.address).collect();
+        let is_call = |one: &GroupedCall<'_>| addresses.contains(&one.address);
+        calls.retain(|one| one.call.address == u64::MAX || is_call(one));
+    }
+}
+
 /// Finds the constructs of the calls that are not known yet.
 pub(super) fn find_calls(
     profile: &mut Profile,
@@ -248,10 +253,11 @@ pub(super) fn find_calls(
     for (group, mut calls) in groups {
         let Some(first) = calls.first() else { continue };
         let kind = profile.regions[first.region].kind;
-        search.retain_calls(&group, &mut calls, kind);
-        let Some(mut answer) = search.constructs_of(&group, &calls, kind, sources) else {
-            continue;
-        };
+        let of = kind_of(&group, kind);
+        let in_code = search.in_code(&group, &calls, of);
+        retain_calls(&mut calls, in_code.as_deref());
+        let answer = search.constructs_of(&group, (of, &calls, in_code), sources);
+        let Some(mut answer) = answer else { continue };
         answer.check_singles(kind, &calls, &executed);
         for (one, found) in calls.iter().zip(answer.found) {
             let index = one.region;
@@ -321,30 +327,25 @@ impl Answer {
 }
 
 impl Search<'_> {
-    /// Leaves out what the machine code shows to be no such call: a call of another function, which then
-    /// jumped to the runtime, so that the runtime returned behind that call.
-    fn retain_calls(&self, group: &Group, calls: &mut Vec<GroupedCall<'_>>, kind: RegionKind) {
-        let of = kind_of(group, kind);
-        let is_told = of.is_head || kind == RegionKind::Lock || gnu_entry(kind, of.name).is_some();
-        let module = self.known.0.get(&group.0.0).filter(|_| is_told);
-        let is_asked = |entry: &str| is_entry(of, entry);
-        let first = calls.first().map(|one| one.address);
-        let in_code = module
-            .zip(first)
-            .and_then(|(module, address)| module.calls_around(address, is_asked));
-        if let Some(in_code) = in_code {
-            let addresses: BTreeSet<u64> = in_code.iter().map(|call| call.address).collect();
-            let is_call = |one: &GroupedCall<'_>| addresses.contains(&one.address);
-            calls.retain(|one| one.call.address == u64::MAX || is_call(one));
-        }
+    /// The calls of a kind that the machine code of a group's function has, executed or not. None if the code
+    /// does not tell.
+    fn in_code(
+        &self,
+        group: &Group,
+        calls: &[GroupedCall<'_>],
+        of: CallKind<'_>,
+    ) -> Option<Vec<Instruction>> {
+        let is_lock = of.kind == RegionKind::Lock;
+        let is_told = of.is_head || is_lock || gnu_entry(of.kind, of.name).is_some();
+        let module = self.known.0.get(&group.0.0).filter(|_| is_told)?;
+        module.calls_around(calls.first()?.address, |entry: &str| is_entry(of, entry))
     }
 
     /// The constructs of the calls of a group. None if they may be those of other functions.
     fn constructs_of(
         &mut self,
         group: &Group,
-        calls: &[GroupedCall<'_>],
-        kind: RegionKind,
+        (of, calls, in_code): (CallKind<'_>, &[GroupedCall<'_>], Option<Vec<Instruction>>),
         sources: &mut Sources,
     ) -> Option<Answer> {
         let (function, inlined, ..) = group;
@@ -358,8 +359,16 @@ impl Search<'_> {
         }
         let constructs = sources.of(file);
         let scope = Scope::of(body, &constructs.all, &first.frame.user);
-        let of = kind_of(group, kind);
-        let entries = in_code((function, inlined), of, calls, self.known, sources);
+        // The user makes the calls of lock routines, so they are in no order of directives.
+        let in_code = in_code.filter(|_| of.kind != RegionKind::Lock);
+        let entries = in_code.and_then(|in_code| {
+            own_calls(
+                (function, inlined),
+                (of, calls, &in_code),
+                self.known,
+                sources,
+            )
+        });
         // The number of questions for the thread's number does not tell the number of loops: the user may
         // ask as well, and a compiler may ask once for several loops.
         let in_code = entries.as_deref().filter(|_| !of.is_head);
@@ -373,7 +382,7 @@ impl Search<'_> {
         let (left_out, may_be_fewer) =
             self.optional
                 .left_out((file, &constructs), scope, of, in_code);
-        let may_be_more = constructs.may_be_more(kind, scope.function())
+        let may_be_more = constructs.may_be_more(of.kind, scope.function())
             || may_be_fewer
             || module.is_some_and(|module| self.others.may_be_of_others(module, at, of, sources));
         let is_of_others = module

@@ -8,7 +8,7 @@ use profile::model::{Profile, Region};
 use profile::save::{SaveOptions, Saved, save_over};
 use trace::layout::Meaning;
 
-use super::sources::changed;
+use super::sources::time_of_change;
 use super::{constructs, traces};
 use crate::cli::functions;
 
@@ -50,9 +50,9 @@ pub(in crate::cli) fn complete_read(profile: Profile, path: &Path) -> Profile {
     if !profile.run.unplaced {
         return profile;
     }
-    let written = changed(path);
+    let written = time_of_change(path);
     let codes = profile.regions.iter().filter_map(|of| of.code.as_ref());
-    let newer = |module: &&str| written.is_some() && changed(Path::new(module)) > written;
+    let newer = |module: &&str| written.is_some() && time_of_change(Path::new(module)) > written;
     let mut modules = codes.map(|code| code.module.as_str());
     if let Some(module) = modules.find(newer) {
         tell!(

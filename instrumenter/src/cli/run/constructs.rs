@@ -41,7 +41,7 @@ pub(super) fn locate(profile: &mut Profile) -> Vec<(Region, Meaning)> {
             .or_insert_with_key(|path| {
                 let module = Module::open(Path::new(path));
                 sources.look_in(module.folders());
-                sources.were_used_by(Path::new(path));
+                sources.note_module(Path::new(path));
                 module
             });
         let before = region.name.clone();

@@ -29,8 +29,8 @@ pub(super) struct Machine {
     functions: Vec<(u64, u64)>,
     /// The names of functions, by their begins.
     names: BTreeMap<u64, BTreeSet<String>>,
-    /// What tells functions made from one part of the source from those of another part with the same
-    /// name, by their begins.
+    /// Numbers that distinguish functions from others with the same name that were made from another part
+    /// of the source, by the begins of the functions.
     instances: HashMap<u64, u64>,
     /// Functions that do nothing but jump to another one, by the begin of that one.
     stand_ins: BTreeMap<u64, Vec<u64>>,
@@ -341,31 +341,34 @@ type Owned = (u64, String, u64);
 /// Part of the names that link-time optimisation gives to functions of the same name.
 const RENAMED: &str = ".lto_priv.";
 
-/// What tells functions from others that were made from another part of the source with the same name.
-/// Functions made from one part, such as copies for some arguments, have the same number. Link-time
+/// Numbers that distinguish functions from others with the same name that were made from another part of the
+/// source. Functions made from one part, such as copies for some arguments, have the same number. Link-time
 /// optimisation forgets the sources: then each function has a number of its own.
 fn instances(owned: &[Owned]) -> HashMap<u64, u64> {
     #[derive(Default)]
-    struct Part {
-        /// The sources that alone see functions made from it.
+    struct OfOneName {
+        /// The sources that alone see such functions.
         sources: BTreeSet<u64>,
         /// Whether the function itself is seen by its source alone, and by all.
         seen: [bool; 2],
         is_renamed: bool,
     }
-    let mut parts: HashMap<&str, Part> = HashMap::new();
+    let mut names: HashMap<&str, OfOneName> = HashMap::new();
     for (_, name, source) in owned {
-        let part = parts.entry(of_user(name)).or_default();
-        part.is_renamed |= name.contains(RENAMED);
-        part.seen[usize::from(*source == 0)] |= of_user(name) == name;
-        part.sources
+        let of_name = names.entry(of_user(name)).or_default();
+        of_name.is_renamed |= name.contains(RENAMED);
+        of_name.seen[usize::from(*source == 0)] |= of_user(name) == name;
+        of_name
+            .sources
             .extend(Some(*source).filter(|source| *source != 0));
     }
     let instance = |(begin, name, source): &Owned| {
-        let part = &parts[of_user(name)];
-        match part.is_renamed {
+        let of_name = &names[of_user(name)];
+        match of_name.is_renamed {
             true => Some((*begin, *begin)),
-            false if part.sources.len() > 1 || part.seen == [true; 2] => Some((*begin, source + 1)),
+            false if of_name.sources.len() > 1 || of_name.seen == [true; 2] => {
+                Some((*begin, source + 1))
+            }
             false => None,
         }
     };

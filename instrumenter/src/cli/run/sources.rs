@@ -49,14 +49,14 @@ pub(super) struct Sources {
     read: HashMap<String, Rc<Constructs>>,
     /// When the latest of the modules was built that were made from the sources.
     built: Option<SystemTime>,
-    /// Those that have changed since.
+    /// The sources that have changed since.
     changed: BTreeSet<String>,
     /// Where headers may be, besides the folder of the source that includes them.
     folders: Folders,
 }
 
 /// When a file was changed last.
-pub(super) fn changed(file: &Path) -> Option<SystemTime> {
+pub(super) fn time_of_change(file: &Path) -> Option<SystemTime> {
     file.metadata().ok()?.modified().ok()
 }
 
@@ -66,9 +66,9 @@ impl Sources {
         self.folders.extend(folders);
     }
 
-    /// Notes when a module was built.
-    pub(super) fn were_used_by(&mut self, module: &Path) {
-        self.built = self.built.max(changed(module));
+    /// Notes when a module that was made from the sources was built.
+    pub(super) fn note_module(&mut self, module: &Path) {
+        self.built = self.built.max(time_of_change(module));
     }
 
     /// A note on the sources that have changed since the program was built, if there are any.
@@ -76,7 +76,7 @@ impl Sources {
         let files: Vec<&str> = self.changed.iter().map(String::as_str).collect();
         (!files.is_empty()).then(|| {
             format!(
-                "these sources have changed since the program was built, so lines in them may be others: {}; \
+                "these sources have changed since the program was built, and their lines may have moved: {}; \
                  build the program again",
                 files.join(", ")
             )
@@ -89,7 +89,7 @@ impl Sources {
         if let Some(known) = self.read.get(file) {
             return Rc::clone(known);
         }
-        let is_changed = self.built.is_some() && changed(Path::new(file)) > self.built;
+        let is_changed = self.built.is_some() && time_of_change(Path::new(file)) > self.built;
         let read = match is_changed {
             true => None,
             false => read(file, &self.folders),

@@ -1,7 +1,7 @@
 //! The names of functions of the machine code, and the parts of the source from which they were made.
 
-/// A part of the source from which functions were made: its name, and what tells it from others with this
-/// name.
+/// A part of the source from which functions were made: its name, and a number that distinguishes it from others
+/// with this name.
 pub(super) type Part = (String, u64);
 
 /// Part of the names of functions that GNU's compilers make from bodies.
