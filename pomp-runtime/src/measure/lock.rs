@@ -226,7 +226,13 @@ impl Thread {
     pub(crate) fn lock_called(&'static self, call: LockCall, at: u64) {
         let call = call.without_pauses(at);
         self.trace_call(Op::LockCalled, call, 0, at);
-        self.add_call(call, at);
+        match call.node.sample() {
+            None => self.add_instance(call.node, at.wrapping_sub(call.start)),
+            Some(sample) => {
+                sample.weight.set(self.weigh(call.node, sample));
+                self.close_sampled(call.node, call.start, at);
+            }
+        }
     }
 
     /// The lock is about to be unset: the hold ends, unless it nests deeper.

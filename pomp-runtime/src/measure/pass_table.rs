@@ -298,6 +298,12 @@ impl PassTable {
         }
     }
 
+    /// Counts an instance at the thread's place, as `counts_at`, of a construct that is never lent to the
+    /// program.
+    pub(super) fn counts_alone(&self, region: &'static Region) -> bool {
+        self.counts_anew(region, None)
+    }
+
     /// Begins an instance at the thread's place in this phase, if one is to be passed over there, and
     /// lends what is left to the program. None if there is no record for the program.
     pub(super) fn begins_and_lends(

@@ -79,6 +79,12 @@ pub(crate) fn pass_over_and_lend(region: Option<&'static Region>) -> Passes {
     }
 }
 
+/// Whether an instance is passed over that consists of one call, in which nothing else happens. The program
+/// counts no others of them itself.
+pub(crate) fn is_call_passed_over(region: Option<&'static Region>) -> bool {
+    at_known_place(region).is_some_and(|(thread, region)| thread.pass_table.counts_alone(region))
+}
+
 /// Passes over an instance that begins with this event, if it is to be passed over and there is a
 /// record for the program, which then goes on with the instance itself. The instances of these
 /// constructs do not come with a barrier.

@@ -168,10 +168,11 @@ fn begins_timed(thread: &'static Thread, region: &'static Region) -> bool {
 /// Whether its instances take another time if they are timed.
 pub(super) fn is_changed_by_timing(node: &Node) -> bool {
     let kind = node.region().map(|region| region.kind);
-    matches!(
+    let is_such_kind = matches!(
         kind,
         Some(RegionKind::Atomic | RegionKind::Critical | RegionKind::Lock)
-    )
+    );
+    is_such_kind && !node.sets_no_lock()
 }
 
 /// The other constructs that are executed in turn with that of a node: those of the same block whose

@@ -17,6 +17,7 @@ use super::locks::{
     begin, begin_wait, called, is_set_at_once, release, released, tested_untimed, tried,
 };
 use super::routine::Routine;
+use crate::measure::passed::is_call_passed_over;
 use crate::measure::thread::{self, Thread};
 use crate::measure::{fortran_omp as omp, passed_locks, state};
 
@@ -35,6 +36,9 @@ macro_rules! routines {
                 // otherwise what the routine demands.
                 unsafe {
                     let literal = Literal::new(text, length);
+                    if is_call_passed_over(literal.known_region()) {
+                        return omp::$called_omp(lock $(, $hint)?);
+                    }
                     let call = begin(move |thread| literal.region(thread));
                     omp::$called_omp(lock $(, $hint)?);
                     called(call);

@@ -11,6 +11,7 @@ use super::regions::region_of;
 use crate::measure::clock::{now, now_in_order};
 use crate::measure::collector::waits::are_only_contended;
 use crate::measure::lock::{LockCall, Unset};
+use crate::measure::passed::is_call_passed_over;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
 use crate::measure::{collector, omp, passed_locks, state, work_between};
@@ -159,6 +160,10 @@ macro_rules! routines {
             ) {
                 // SAFETY: as the caller promises.
                 unsafe {
+                    let known = descriptor.as_ref().and_then(OmpRegDescr::known_region);
+                    if is_call_passed_over(known) {
+                        return omp::$called_omp(lock $(, $hint)?);
+                    }
                     let call = begin(move |_| region_of(descriptor.as_ref()?));
                     omp::$called_omp(lock $(, $hint)?);
                     called(call);

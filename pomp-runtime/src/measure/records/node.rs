@@ -154,8 +154,15 @@ impl Node {
 
     /// As [`Region::has_in_each_instance`].
     pub(crate) fn has_in_each_instance(&self, part: PseudoRegion) -> bool {
-        self.region()
-            .is_none_or(|region| region.has_in_each_instance(part))
+        let is_of_region = |region: &Region| region.has_in_each_instance(part);
+        let is_whole = part == PseudoRegion::Main;
+        (is_whole || !self.sets_no_lock()) && self.region().is_none_or(is_of_region)
+    }
+
+    /// Whether it is of a lock routine that sets no lock: its calls have no parts.
+    pub(in crate::measure) fn sets_no_lock(&self) -> bool {
+        let is_lock = |region: &Region| region.kind == RegionKind::Lock;
+        self.region().is_some_and(is_lock) && self.span(PseudoRegion::Enter).count.get() == 0
     }
 
     /// Whether it is of a construct whose instances report a barrier at their end.

@@ -208,3 +208,34 @@ fn tests_that_fail_in_a_row_are_timed_by_sample() {
     assert_eq!(after.main.ns - before.main.ns, 5 * (failed + 1));
     assert!(after.estimate().unwrap().timed <= set + 1);
 }
+
+/// Calls that make or remove a lock are timed by sample, and have no parts.
+#[test]
+fn calls_that_set_no_lock_are_passed_over() {
+    let (t, made) = (sampled_thread(), region("lock", 1));
+    let mut at = 10;
+    let mut timed = 0;
+    let mut passed = 0;
+    while passed == 0 || t.passes_over_here(made) {
+        if t.knows_place_for(|| Some(made)) && t.pass_table.counts_alone(made) {
+            passed += 1;
+        } else {
+            let call = t.enter(|t| t.lock_call(made, || at)).unwrap();
+            t.enter(|t| t.lock_called(call.unwrap(), at + 5));
+            timed += 1;
+        }
+        at += 20;
+    }
+    assert!(passed > 10);
+    let call = t.enter(|t| t.lock_call(made, || at)).unwrap();
+    t.enter(|t| t.lock_called(call.unwrap(), at + 5));
+    timed += 1;
+    let row = row(&profile_at(at, &[t], &[made]), "lock");
+    assert_eq!(row.main.count, timed + passed);
+    assert_eq!(row.estimate().unwrap().timed, timed);
+    assert!(row.main.ns.abs_diff(5 * (timed + passed)) <= 1, "{row:?}");
+    assert_eq!(
+        [row.enter().count, row.body.count, row.exit().count],
+        [0; 3]
+    );
+}

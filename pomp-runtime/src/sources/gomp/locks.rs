@@ -2,10 +2,11 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::super::locks::{begin, begin_wait, called, release, released, tried};
+use super::super::locks::{begin, begin_wait, called, release, released, tested_untimed, tried};
 use super::super::ompt;
 use super::site::{self, Call};
 use super::table::Entry;
+use crate::measure::passed::is_call_passed_over;
 use crate::measure::passed_locks;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
@@ -52,6 +53,15 @@ fn unset(lock: *mut c_void, found: Call, call: impl FnOnce() -> c_int, is_passed
     result
 }
 
+/// Tests a lock by `call`, and records how long that takes.
+#[inline(always)]
+fn test(lock: *mut c_void, found: Call, call: impl FnOnce() -> c_int) -> c_int {
+    let begun = begin(move |thread| region(thread, found));
+    let result = call();
+    tried(begun, lock, result != 0);
+    result
+}
+
 macro_rules! shapes {
     ($($(#[$about:meta])* $name:ident($lock:ident, $found:ident, $call:ident) $body:block)+) => {$(
         $(#[$about])*
@@ -86,6 +96,9 @@ macro_rules! shapes {
 shapes! {
     /// Makes a lock, or removes it.
     lock_call(lock, found, call) {
+        if ompt::may_pass_over() && is_call_passed_over(found.measured_region()) {
+            return call();
+        }
         let begun = begin(move |thread| region(thread, found));
         let result = call();
         called(begun);
@@ -118,9 +131,17 @@ shapes! {
 
     /// Sets a lock that is free.
     lock_test(lock, found, call) {
-        let begun = begin(move |thread| region(thread, found));
-        let result = call();
-        tried(begun, lock, result != 0);
-        result
+        let measured = || found.measured_region();
+        let find = move |thread| region(thread, found);
+        let untimed = match ompt::may_pass_over() {
+            true => tested_untimed(measured, find, lock, call),
+            false => None,
+        };
+        untimed.unwrap_or_else(|| test(lock, found, call))
+    }
+
+    /// Sets a nestable lock that is free, or that this thread holds.
+    nest_lock_test(lock, found, call) {
+        test(lock, found, call)
     }
 }

@@ -31,7 +31,9 @@ mod unmarked;
 
 pub use chunks::request;
 pub use heads::{head_begins, head_ends};
-pub use locks::{lock_call, lock_set, lock_test, lock_unset, nest_lock_set, nest_lock_unset};
+pub use locks::{
+    lock_call, lock_set, lock_test, lock_unset, nest_lock_set, nest_lock_test, nest_lock_unset,
+};
 pub use runtime::asked;
 pub use shapes::{around, around_many, sections, single};
 pub use table::{Request, entries};

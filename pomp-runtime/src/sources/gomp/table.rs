@@ -193,8 +193,8 @@ macro_rules! for_gomp_entries {
             omp_unset_nest_lock_: nest_lock_unset(Call("lock"); ; );
             omp_test_lock: lock_test(Call("lock"); ; );
             omp_test_lock_: lock_test(Call("lock"); ; );
-            omp_test_nest_lock: lock_test(Call("lock"); ; );
-            omp_test_nest_lock_: lock_test(Call("lock"); ; );
+            omp_test_nest_lock: nest_lock_test(Call("lock"); ; );
+            omp_test_nest_lock_: nest_lock_test(Call("lock"); ; );
         }
     };
 }
