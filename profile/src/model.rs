@@ -205,6 +205,12 @@ pub struct Run {
 }
 
 impl Run {
+    /// Processor time of the whole process, in nanoseconds; 0 if it is not known.
+    #[must_use]
+    pub fn processor_ns(&self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns)
+    }
+
     /// How many of a number of threads can run at the same time: as many as the process has processors.
     #[must_use]
     pub fn at_once(&self, threads: u64) -> u64 {

@@ -267,6 +267,33 @@ fn the_summary_fits_the_run() {
     insta::assert_snapshot!(shown.join("\n"));
 }
 
+/// Threads that wait for a processor do not hide what measuring costs.
+#[test]
+fn the_cost_of_measuring_is_that_of_the_processor_time() {
+    let percent = |processor_ns: u64| {
+        let mut profile = run(&[Kind::Parallel, Kind::Atomic], &[&[0], &[0, 0], &[0, 1]]);
+        profile.run.pair_cost_ps = 2_000_000;
+        profile.run.user_ns = processor_ns;
+        let member = |thread| row(thread, &[(Main, 90), (Body, 90)]);
+        let many = Span {
+            count: 1_000_000,
+            ns: SECOND,
+        };
+        let events = Row::of(1).with(Main, many);
+        let teams = vec![row(0, &[(Seq, 90)]), member(1), member(2)];
+        profile.nodes = vec![
+            node(None, 0, Body, teams),
+            node(Some(0), 1, Body, vec![events]),
+        ];
+        Report::new(&profile).dilation.unwrap().cost.percent
+    };
+    let of_thread_time = percent(0);
+    let ratio = percent(20 * SECOND) / of_thread_time;
+    assert!(of_thread_time < 2.0 && ratio > 5.0, "{of_thread_time} {ratio}");
+    // Other threads of the program may have had more.
+    assert!((percent(u64::MAX) - of_thread_time).abs() < 1e-9);
+}
+
 #[test]
 fn what_measuring_costs_is_followed_by_what_costs_less() {
     let advice = |kind: Kind, estimate: Option<Estimate>| {

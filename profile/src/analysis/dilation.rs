@@ -1,7 +1,8 @@
 //! The cost of the measurement itself: the number of events times their calibrated cost.
 //!
 //! A pair of events is an enter and its exit. The cost was calibrated in a loop that does
-//! nothing else, so it is the least that a pair can cost. While a thread records the begin and the
+//! nothing else, so it is the least that a pair can cost. Its share is that of the processor time: a thread
+//! that waits for a processor, or sleeps, would hide it in the thread time. While a thread records the begin and the
 //! end of a team, the other members wait, so these events cost the time of all members. So do events
 //! of a thread that holds a lock for which others queue.
 
@@ -42,13 +43,15 @@ pub struct Dilation {
     /// How long threads waited for each other because of the events, as far as that was
     /// measured.
     pub waited_ns: u64,
-    /// The cost of all events; percent of the program's thread time.
+    /// The cost of all events; percent of [`of_ns`](Self::of_ns).
     pub cost: Share,
+    /// The processor time of the run, or its thread time if that is shorter or the only one known.
+    pub of_ns: u64,
     /// By region, the most costly first.
     pub regions: Vec<RegionDilation>,
 }
 
-/// From this percentage of the thread time on, a reader must know of the cost before any other
+/// From this percentage of the processor time on, a reader must know of the cost before any other
 /// figure. The computed cost is a lower bound. It is largest where regions are short.
 const DISTORTS: f64 = 5.0;
 
@@ -189,13 +192,18 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
         waited_ps: all.waited_ps + sum.waited_ps,
         time: 0,
     });
+    let of_ns = match run.processor_ns() {
+        0 => thread_time_ns,
+        known => known.min(thread_time_ns),
+    };
     Some(Dilation {
         pair_cost_ps: run.pair_cost_ps,
         passed_pair_cost_ps: run.passed_pair_cost_ps,
         pairs: all.pairs,
         passed_pairs: all.passed,
         waited_ns: u64::try_from(all.waited_ps / 1000).unwrap_or(u64::MAX),
-        cost: all.cost(thread_time_ns),
+        cost: all.cost(of_ns),
+        of_ns,
         regions,
     })
 }

@@ -13,7 +13,7 @@ use crate::overheads;
 pub(super) fn scheduling(facts: &Facts<'_, '_>) -> Option<Scheduling> {
     let mut all = facts.profile.run.scheduling?;
     let run = &facts.profile.run;
-    let ran_ns = run.user_ns.saturating_add(run.system_ns);
+    let ran_ns = run.processor_ns();
     if ran_ns > all.run_ns {
         let ready = all.ready_ns as f64 * (ran_ns as f64 / all.run_ns.max(1) as f64);
         (all.run_ns, all.ready_ns) = (ran_ns, ready as u64);
@@ -63,7 +63,7 @@ pub(crate) fn first_thread(
     let lost = lost_by_first(profile, tree);
     let (ran, ready) = (scheduling.first_run_ns, scheduling.first_ready_ns);
     // Processor time of other threads outside of teams may be the program's own work.
-    let all = run.user_ns.saturating_add(run.system_ns);
+    let all = run.processor_ns();
     let others = all.max(scheduling.run_ns).saturating_sub(ran);
     let in_teams = overheads
         .whole_sum

@@ -20,7 +20,7 @@ const MOST_GUARDS: usize = 20;
 const MOST_SITES: usize = 5;
 /// The most regions in the list of the measurement's costs.
 const MOST_DILATED: usize = 10;
-/// The cost in a region is shown from this part of the thread time on, in percent.
+/// The cost in a region is shown from this part of the processor time on, in percent.
 const LEAST_DILATED: f64 = 0.1;
 /// Characters for the numbers in a histogram, from few to many.
 const SHADES: &[u8] = b".:-=+*#@";
@@ -269,7 +269,7 @@ fn dilation(report: &Report<'_>, out: &mut TextSink<'_>) -> io::Result<()> {
     banner("Romp Cost of Measurement", out)?;
     writeln!(
         out,
-        "Measuring took at least {} of thread time ({}): {} of events (begin and end) at {} \
+        "Measuring took at least {} ({} of the processor time): {} of events (begin and end) at {} \
          each{}{}.",
         time(dilation.cost.ns),
         percent(dilation.cost.percent),
@@ -278,9 +278,8 @@ fn dilation(report: &Report<'_>, out: &mut TextSink<'_>) -> io::Result<()> {
         not_timed(dilation),
         waiting(dilation)
     )?;
-    let thread_time = report.overheads.thread_time_ns;
     let matters = |cost: &Share| {
-        cost.percent >= NEGLIGIBLE && Share::of(cost.ns, thread_time).percent >= LEAST_DILATED
+        cost.percent >= NEGLIGIBLE && Share::of(cost.ns, dilation.of_ns).percent >= LEAST_DILATED
     };
     let regions = dilation.regions.iter().filter(|row| matters(&row.cost));
     for row in regions.take(MOST_DILATED) {
