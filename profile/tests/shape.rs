@@ -289,7 +289,10 @@ fn the_cost_of_measuring_is_that_of_the_processor_time() {
     };
     let of_thread_time = percent(0);
     let ratio = percent(20 * SECOND) / of_thread_time;
-    assert!(of_thread_time < 2.0 && ratio > 5.0, "{of_thread_time} {ratio}");
+    assert!(
+        of_thread_time < 2.0 && ratio > 5.0,
+        "{of_thread_time} {ratio}"
+    );
     // Other threads of the program may have had more.
     assert!((percent(u64::MAX) - of_thread_time).abs() < 1e-9);
 }

@@ -414,7 +414,9 @@ impl Facts<'_> {
         let dilation = self.dilation?;
         dilation.culprit()?;
         let cost = percent(dilation.cost.percent);
-        Some(format!("Measuring took at least {cost} of the processor time"))
+        Some(format!(
+            "Measuring took at least {cost} of the processor time"
+        ))
     }
 
     /// The same with its cause and a remedy.

@@ -160,3 +160,12 @@ fn of_calls_with_misleading_places() {
         none_is_wrong(compiler, "-O2", "run/misleading.c", near);
     }
 }
+
+/// Loops and `single` constructs that only the entries of GCC's runtime tell apart. Threads skip one of the
+/// `single` constructs, so of some of their calls nothing is said.
+#[test]
+fn of_calls_of_different_entries() {
+    for (compiler, level, near) in [("gcc", "-O0", 3), ("gcc", "-O2", 4), ("clang", "-O2", 0)] {
+        none_is_wrong(compiler, level, "run/entries.c", near);
+    }
+}

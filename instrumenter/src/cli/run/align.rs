@@ -22,7 +22,7 @@ pub(super) use code::InCode;
 pub(super) use scope::{Scope, body_around, ignores_case, is_same};
 
 use clauses::{
-    copies_in_and_out, dependence, flushes, is_named, is_static, reduces_by_own_operator,
+    copies_in_and_out, dependence, flushes, is_named, is_static, may_call, reduces_by_own_operator,
 };
 use code::{head_at_begin, leave_out_removed, of_copies};
 
@@ -60,13 +60,21 @@ impl Found {
 pub(super) struct CallKind<'a> {
     pub(super) kind: RegionKind,
     /// For a critical section its name. For `ordered`, whether it waits (`sink`) or is done
-    /// (`source`).
+    /// (`source`). For what has several entries, what the entry tells of the directive, if that is known.
     pub(super) name: Option<&'a str>,
     /// For a loop, whether it only asks for the thread's number.
     pub(super) is_head: bool,
 }
 
 impl CallKind<'_> {
+    /// The calls of this kind, whichever entry they call.
+    fn of_any_entry(self) -> Self {
+        match self.kind {
+            RegionKind::Ordered => self,
+            _ => Self { name: None, ..self },
+        }
+    }
+
     /// Whether it is a critical section with a name. All of them have one entry, and that of a call
     /// which was not executed is not known.
     pub(super) fn is_named_critical(self) -> bool {
@@ -232,7 +240,7 @@ pub(super) fn of_calls(
     let in_front = || {
         are_in_front_of_ends(all, &places, calls, &order)
             && are_behind(&places, calls, &order)
-            && !are_moved(&places, calls, &order)
+            && !are_moved((all, scope, of), &places, calls, &order)
     };
     if !may_be_more && rise && places.len() == calls.len() && in_front() {
         return in_order(&places, &order);
@@ -333,10 +341,16 @@ fn is_in_front_of_end(all: &[Descriptor], place: &CallSite, call: Call) -> bool 
         || call.line <= all[place.construct].end.last
 }
 
-/// Whether a call has the line of another directive than that of its place in the order. Then the compiler
-/// may have moved a call in front of others.
-fn are_moved(places: &[CallSite], calls: &[Call], order: &[usize]) -> bool {
-    let mut own = order.iter().map(|call| calls[*call].line).zip(places);
+/// Whether a call has the line of another directive than that of its place in the order, even of one that calls
+/// another entry. Then the compiler may have moved a call in front of others.
+fn are_moved(
+    (all, scope, of): (&[Descriptor], Scope<'_>, CallKind<'_>),
+    own: &[CallSite],
+    calls: &[Call],
+    order: &[usize],
+) -> bool {
+    let places = places(all, scope, of.of_any_entry(), None);
+    let mut own = order.iter().map(|call| calls[*call].line).zip(own);
     own.any(|(line, own)| {
         let others = places.iter().filter(|it| it.belongs == Belongs::Itself);
         !own.has_line(line) && others.into_iter().any(|other| other.has_line(line))
@@ -465,17 +479,19 @@ fn place(
     of: CallKind<'_>,
     name: Option<Option<&str>>,
 ) -> Option<CallSite> {
+    use RegionKind as K;
     let kind = of.kind;
     let construct = &all[number];
     let it = construct.kind()?;
     let is_named = match kind {
-        RegionKind::Ordered => of.name == dependence(construct),
+        K::Ordered => of.name == dependence(construct),
+        K::Loop | K::Single | K::Taskwait => of.name.is_none_or(|name| may_call(construct, name)),
         _ => name.is_none_or(|name| construct.name.as_deref() == name),
     };
     // A loop with `scan` is done in two loops, of which the runtime begins one.
     let is_scanned = has(construct, "inscan") && shares_its_body(construct, scope);
-    let is_scheduled = kind != RegionKind::Loop || is_static(construct) == of.is_head || is_scanned;
-    let is_of_team = it != RegionKind::GenericLoop || scope.binds_to_team(construct);
+    let is_scheduled = kind != K::Loop || is_static(construct) == of.is_head || is_scanned;
+    let is_of_team = it != K::GenericLoop || scope.binds_to_team(construct);
     let is_in_reach = !has_function(it) || !is_called_inside(kind) || scope.is_body(construct);
     let is_its = may_be(kind, it) && is_named && is_scheduled && is_of_team && is_in_reach;
     if is_its {
@@ -489,7 +505,7 @@ fn place(
     }
     let waits =
         waits_in_a_barrier(it, construct) && is_of_team || shares_its_body(construct, scope);
-    let waits = waits && kind == RegionKind::Barrier;
+    let waits = waits && kind == K::Barrier;
     waits.then_some(CallSite {
         construct: number,
         at: (construct.end.last, u32::MAX),

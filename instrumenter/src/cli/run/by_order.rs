@@ -4,16 +4,17 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use profile::model::{Code, Profile};
+use profile::model::{Code, Profile, Region};
 use profile::region_kind::RegionKind;
 use trace::layout::Meaning;
 
 use super::align::{self, Call, CallKind, Found, InCode, Scope, UNNAMED};
 use super::bodies;
 use super::directives;
+use super::entries::gnu_entry;
 use super::folding;
 use super::inlined::{Inlined, inlined_at, is_entry, own_frame};
-use super::machine::{Instruction, gnu_entry};
+use super::machine::Instruction;
 use super::module::{Frame, Module};
 use super::optional::Optional;
 use super::parts::Parts;
@@ -23,7 +24,7 @@ use super::symbols::GNU_BODY;
 use super::wanted::{Bodies, Function, Wanted, is_head, offset, set};
 
 /// Calls that may belong to the same constructs: their function, the places of the calls by which it
-/// was inlined, name of the kind, name, and whether it only asks for the thread's number.
+/// was inlined, name of the kind, name or variant, and whether it only asks for the thread's number.
 type Group = (
     Function,
     Vec<(String, u32)>,
@@ -105,11 +106,29 @@ pub(super) fn find_bodies(
     found
 }
 
+/// What tells calls of a region's kind apart, as in [`CallKind`].
+fn name_of_calls(
+    region: &Region,
+    code: &Code,
+    modules: &HashMap<String, Module>,
+) -> Option<String> {
+    match &region.name {
+        Some(name) if name.starts_with(UNNAMED) => Some("?".to_owned()),
+        Some(name) => Some(name.clone()),
+        None if is_head(region) => None,
+        None => {
+            let module = modules.get(&code.module)?;
+            let variant = module.variant_called(region.kind, code.offset)?;
+            Some(variant.to_owned())
+        }
+    }
+}
+
 /// The calls that are not known yet, in groups.
 fn grouped<'w>(
     profile: &Profile,
     wanted: &'w [Wanted],
-    bodies: &Bodies,
+    (modules, bodies): (&HashMap<String, Module>, &Bodies),
     sources: &mut Sources,
 ) -> BTreeMap<Group, Vec<GroupedCall<'w>>> {
     let mut groups: BTreeMap<Group, Vec<GroupedCall<'w>>> = BTreeMap::new();
@@ -139,13 +158,7 @@ fn grouped<'w>(
             one.function(frame),
             inlined_at(&one.frames, own),
             kind.map_or("", |row| row.short_name),
-            region
-                .name
-                .clone()
-                .map(|name| match name.starts_with(UNNAMED) {
-                    true => "?".to_owned(),
-                    false => name,
-                }),
+            name_of_calls(region, &one.code, modules),
             is_head(region),
         );
         // A call that returns to the library was the last act of a body. If it is a jump, it has a
@@ -240,7 +253,7 @@ pub(super) fn find_calls(
     sources: &mut Sources,
     meanings: &mut [Meaning],
 ) {
-    let groups = grouped(profile, wanted, known.1, sources);
+    let groups = grouped(profile, wanted, known, sources);
     let shared = wanted.iter().filter(|one| one.is_shared);
     let shared: BTreeSet<usize> = shared.map(|one| one.region).collect();
     let executed = folding::executed(profile);

@@ -11,7 +11,7 @@ use profile::model::Code;
 use profile::region_kind::RegionKind;
 
 use super::align::{self, CallKind, Scope};
-use super::machine::gnu_entry;
+use super::entries::gnu_entry;
 use super::module::{Frame, Module};
 use super::sources::Sources;
 use super::symbols::Part;

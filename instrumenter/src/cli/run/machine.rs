@@ -13,7 +13,6 @@ use object::{
     Architecture, Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, RelocationFlags,
     RelocationTarget, SectionKind, SymbolKind,
 };
-use profile::region_kind::RegionKind as K;
 
 use super::folded;
 use super::symbols::of_user;
@@ -277,6 +276,22 @@ impl Machine {
         }
     }
 
+    /// The function of another module that the call with this last byte calls.
+    pub(super) fn entry_called(&self, last_byte: u64) -> Option<String> {
+        let back = last_byte.checked_add(1)?;
+        let through_slot = || match self.bytes(back.checked_sub(6)?, 6)? {
+            [0xFF, 0x15, distance @ ..] => {
+                let slot = back.wrapping_add(relative(distance)?);
+                self.slots.get(&slot).cloned()
+            }
+            _ => None,
+        };
+        match self.called_before(back) {
+            Some(Target::Named(name)) => Some(name),
+            _ => through_slot(),
+        }
+    }
+
     /// The jumps that lead out of a function. None if not all of them are known.
     fn jumps_out_of(&self, function: u64) -> Option<Vec<(u64, Target)>> {
         let (begin, end) = self.function(function)?;
@@ -387,53 +402,11 @@ fn is_of_runtime(name: &str) -> bool {
         .any(|start| name.starts_with(start))
 }
 
-/// Functions of the runtimes that implement a region of this kind and may be called as the last
-/// act of a function. `routine` is the routine of a lock.
-pub(super) fn entries(kind: K, routine: Option<&str>) -> Vec<&str> {
-    match kind {
-        K::Parallel => vec!["__kmpc_fork_call"],
-        K::Barrier => vec![
-            "GOMP_barrier",
-            "GOMP_barrier_cancel",
-            "__kmpc_barrier",
-            "__kmpc_cancel_barrier",
-        ],
-        K::Taskwait => vec!["GOMP_taskwait", "__kmpc_omp_taskwait"],
-        K::Taskyield => vec!["GOMP_taskyield", "__kmpc_omp_taskyield"],
-        K::Task | K::UntiedTask => vec!["__kmpc_omp_task", "__kmpc_omp_task_with_deps"],
-        K::Lock => routine.into_iter().collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Whether an entry of GCC's runtime is called where regions of a kind begin. `name` is the name of
-/// a critical section, or what an `ordered` directive does. None for a kind whose calls are not told
-/// apart by their order.
-pub(super) fn gnu_entry(kind: K, name: Option<&str>) -> Option<impl Fn(&str) -> bool> {
-    let (start, end) = match (kind, name) {
-        (K::Barrier, _) => ("GOMP_barrier", ""),
-        (K::Single, _) => ("GOMP_single_", "start"),
-        (K::Loop, _) => ("GOMP_loop_", "start"),
-        (K::Sections, _) => ("GOMP_sections", "_start"),
-        (K::Critical, None) => ("GOMP_critical_start", ""),
-        (K::Critical, Some(_)) => ("GOMP_critical_name_start", ""),
-        (K::Ordered, None) => ("GOMP_ordered_start", ""),
-        (K::Ordered, Some("sink")) => ("GOMP_doacross_", "wait"),
-        (K::Ordered, Some(_)) => ("GOMP_doacross_", "post"),
-        (K::Taskgroup, _) => ("GOMP_taskgroup_start", ""),
-        (K::Taskwait, _) => ("GOMP_taskwait", ""),
-        (K::Taskyield, _) => ("GOMP_taskyield", ""),
-        (K::CancellationPoint, _) => ("GOMP_cancellation_point", ""),
-        _ => return None,
-    };
-    Some(move |entry: &str| {
-        let rest = entry.strip_prefix(start);
-        rest.is_some_and(|rest| rest.ends_with(end))
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use profile::region_kind::RegionKind as K;
+
+    use super::super::entries::{entries, gnu_entry};
     use super::*;
 
     /// A function at 0x100 that ends in a jump to the one at 0x110, which ends in a jump to the
@@ -537,21 +510,5 @@ mod tests {
         assert_eq!(machine.calls_in((0x120, 0x130), &wanted), [call]);
         let barrier = gnu_entry(K::Barrier, None).unwrap();
         assert_eq!(machine.calls_in((0x120, 0x130), barrier), []);
-    }
-
-    #[test]
-    fn entries_of_a_kind_are_those_where_its_regions_begin() {
-        let is = |kind, name, entry| gnu_entry(kind, name).is_some_and(|is_it| is_it(entry));
-        assert!(is(K::Loop, None, "GOMP_loop_ull_guided_start"));
-        assert!(!is(K::Loop, None, "GOMP_loop_dynamic_next"));
-        assert!(is(K::Critical, None, "GOMP_critical_start"));
-        assert!(!is(K::Critical, None, "GOMP_critical_name_start"));
-        assert!(is(K::Critical, Some("a"), "GOMP_critical_name_start"));
-        assert!(is(K::Ordered, Some("sink"), "GOMP_doacross_ull_wait"));
-        assert!(is(K::Ordered, Some("sink"), "GOMP_doacross_wait"));
-        assert!(is(K::Ordered, Some("source"), "GOMP_doacross_post"));
-        assert!(!is(K::Ordered, None, "GOMP_doacross_ull_wait"));
-        // The user makes these calls.
-        assert!(gnu_entry(K::Lock, Some("omp_set_lock")).is_none());
     }
 }

@@ -14,7 +14,8 @@
 //! by_line      the constructs of calls that LLVM's compilers made, by the lines of the calls
 //! module       what the program or a library says of the places of calls
 //! traces       the same constructs, for the regions of the trace
-//! machine      which instruction a call is that has no place of its own
+//! machine      which instruction a call is that has no place of its own, and which entry it calls
+//! entries      the entries of the runtimes, by what begins there
 //! ```
 
 mod align;
@@ -26,6 +27,7 @@ mod completing;
 mod constructs;
 mod directives;
 mod dwarf;
+mod entries;
 mod folded;
 mod folding;
 mod guards;

@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use addr2line::Loader;
 use profile::functions;
 use profile::model::{Code, Region};
+use profile::region_kind::RegionKind;
 
 use super::align;
 use super::dwarf;
-use super::machine::{self, Instruction, Machine};
+use super::entries::{entries, variant_of};
+use super::machine::{Instruction, Machine};
 use super::symbols::{GNU_BODY, Part, made_from, of_user};
 use crate::cli::debug_file;
 
@@ -117,7 +119,7 @@ impl Module {
         let Some(machine) = self.machine.as_ref().filter(|_| !is_body) else {
             return code;
         };
-        let entries = machine::entries(region.kind, region.name.as_deref());
+        let entries = entries(region.kind, region.name.as_deref());
         let mut jumps = machine.tail_calls(code.offset + 1, &entries);
         if jumps.is_empty() {
             jumps = machine.last_acts(code.offset, &entries);
@@ -155,6 +157,12 @@ impl Module {
                 .flat_map(|piece| machine.calls_in(*piece, &is_asked))
                 .collect(),
         )
+    }
+
+    /// What the entry that the call with this last byte calls tells of its directive, which is of this kind.
+    pub(super) fn variant_called(&self, kind: RegionKind, last_byte: u64) -> Option<&'static str> {
+        let entry = self.machine.as_ref()?.entry_called(last_byte)?;
+        variant_of(kind, &entry)
     }
 
     /// The part of the source from which the function at an address was made, and all pieces of

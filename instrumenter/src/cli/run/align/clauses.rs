@@ -7,12 +7,34 @@ use profile::region_kind::RegionKind;
 
 /// Whether the schedule alone distributes a loop's iterations.
 pub(super) fn is_static(construct: &Descriptor) -> bool {
+    has_schedule(construct, &["static", "auto"])
+        && !has(construct, "ordered")
+        && !reduces_tasks(construct)
+}
+
+/// Whether a loop's schedule is one of these.
+fn has_schedule(construct: &Descriptor, kinds: &[&str]) -> bool {
     let schedule = construct.schedule.as_deref().unwrap_or("static");
-    let kinds = ["static", "auto"];
-    let is_kind = schedule
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| kinds.iter().any(|kind| word.eq_ignore_ascii_case(kind)));
-    is_kind && !has(construct, "ordered") && !reduces_tasks(construct)
+    let mut words = schedule.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| kinds.iter().any(|kind| word.eq_ignore_ascii_case(kind)))
+}
+
+/// Whether a compiler may call the entry for this variant of a construct: for a schedule, for a clause, or for
+/// none (`""`). A macro may stand for any schedule.
+pub(super) fn may_call(construct: &Descriptor, variant: &str) -> bool {
+    match (construct.kind(), variant) {
+        (Some(RegionKind::Single), "") => !has(construct, "copyprivate"),
+        (Some(RegionKind::Taskwait), "") => !has(construct, "depend"),
+        (Some(RegionKind::Single | RegionKind::Taskwait), clause) => has(construct, clause),
+        (_, schedule) => {
+            let known = ["static", "auto", "dynamic", "guided", "runtime"];
+            let own: &[&str] = match schedule {
+                "static" => &["static", "auto"],
+                other => &[other],
+            };
+            has_schedule(construct, own) || !has_schedule(construct, &known)
+        }
+    }
 }
 
 /// Whether a construct has `reduction(task, ...)`. Its loop is then begun by the runtime.
