@@ -322,6 +322,12 @@ impl Thread {
         self.held(address).is_some()
     }
 
+    /// Whether this thread holds the lock at this address, and holds of the call that set it are timed by sample.
+    #[inline(always)]
+    pub(crate) fn is_hold_sampled(&self, address: usize) -> bool {
+        self.held(address).is_some_and(HeldLock::is_sampled)
+    }
+
     /// The entry for an address; address 0 finds a free one.
     #[inline(always)]
     pub(super) fn held(&self, address: usize) -> Option<&'static HeldLock> {

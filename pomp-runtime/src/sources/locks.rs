@@ -52,10 +52,10 @@ pub(super) fn is_set_at_once(
     let may_ask = state::is_on() && (!collector::is_listening() || are_only_contended());
     let sampled = known().filter(|region| may_ask && region.is_sampled());
     work_between::end_in_front_of(sampled);
-    let begin = sampled.map(|_| now());
+    let begin = sampled.map(|_| now_in_order());
     let is_set = may_ask && test() != 0;
     if is_set {
-        let test = begin.map(|begin| [begin, now()]);
+        let test = begin.map(|begin| [begin, now_in_order()]);
         passing_event_of(find, move |thread, region| {
             thread.lock_got(region, lock.addr(), test, now);
             thread.begin_hold(lock.addr(), now_in_order);
@@ -99,7 +99,11 @@ pub(super) fn release(
     lock: *mut c_void,
 ) -> Option<(Unset, u64)> {
     let action = |thread: &'static Thread, _| {
-        let at = now();
+        // A calculation that the processor has not ended is part of the hold.
+        let at = match thread.is_hold_sampled(lock.addr()) {
+            true => now_in_order(),
+            false => now(),
+        };
         let unset = thread.lock_release(lock.addr(), at)?;
         if unset.was_waited_for() {
             return Some((unset, at));

@@ -110,9 +110,14 @@ pub(super) fn on_event(event: Event, thread: &'static Thread, region: &'static R
         thread.end_work_between(region, now_in_order);
     }
     match event {
-        // An update may depend on a calculation in front of it, which the processor has not ended
-        // when it could read its clock. The calculation is no part of the update's time.
-        Event::AtomicEnter | Event::AtomicExit => thread.on_event(event, region, now_in_order),
+        // Before an update, or before a critical section is entered or left, there may be a calculation that
+        // the processor has not ended when it could read its clock. It is no part of the time behind the event.
+        Event::AtomicEnter
+        | Event::AtomicExit
+        | Event::CriticalEnter
+        | Event::CriticalBegin
+        | Event::CriticalEnd
+        | Event::CriticalExit => thread.on_event(event, region, now_in_order),
         _ => thread.on_event(event, region, now),
     }
     if matches!(event, Event::AtomicExit | Event::CriticalExit) {
