@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use super::shared::{SharedRef, SharedU64};
+use super::shared::{SharedRef, SharedU64, leak};
+use crate::hash::spread;
 use crate::measure::records::Node;
 
 /// A lock that a thread holds, or an entry that is free for the next.
@@ -17,16 +18,78 @@ pub(crate) struct HeldLock {
     pub(super) acquired: SharedU64,
     /// For how many instances this one stands, if only some are timed.
     pub(super) weight: SharedU64,
-    pub(super) next: SharedRef<HeldLock>,
+    /// The next one in its chain.
+    next: SharedRef<HeldLock>,
+}
+
+/// The locks that a thread holds, by their addresses: a program may hold thousands at a time.
+#[derive(Debug)]
+pub(crate) struct HeldLocks([SharedRef<HeldLock>; CHAINS]);
+
+/// A power of two.
+const CHAINS: usize = 256;
+
+impl HeldLocks {
+    pub(super) const fn new() -> Self {
+        Self([const { SharedRef::none() }; CHAINS])
+    }
+
+    #[inline(always)]
+    fn chain(&self, address: usize) -> &SharedRef<HeldLock> {
+        let spread = spread(address as u64);
+        &self.0[(spread >> (u64::BITS - CHAINS.ilog2())) as usize]
+    }
+
+    /// The first entry in the chain of an address that holds the lock at `wanted`, or is free for 0.
+    #[inline(always)]
+    fn find(&self, address: usize, wanted: usize) -> Option<&'static HeldLock> {
+        let mut chain = entries(self.chain(address));
+        chain.find(|held| held.is_for(wanted))
+    }
+
+    /// The lock at an address, if it is held.
+    #[inline(always)]
+    pub(super) fn of(&self, address: usize) -> Option<&'static HeldLock> {
+        self.find(address, address)
+    }
+
+    /// A free entry for the lock at an address. None without memory.
+    #[inline(always)]
+    pub(super) fn free_for(&self, address: usize) -> Option<&'static HeldLock> {
+        self.find(address, 0).or_else(|| self.new_entry(address))
+    }
+
+    #[cold]
+    fn new_entry(&self, address: usize) -> Option<&'static HeldLock> {
+        let held = leak(HeldLock::default())?;
+        let chain = self.chain(address);
+        held.next.set(chain.get());
+        chain.set(Some(held));
+        Some(held)
+    }
+
+    /// The length of the longest chain.
+    #[cfg(test)]
+    pub(super) fn longest(&self) -> usize {
+        let lengths = self.0.iter().map(|chain| entries(chain).count());
+        lengths.max().unwrap_or(0)
+    }
+
+    /// All entries, also those that are free.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &'static HeldLock> {
+        self.0.iter().flat_map(entries)
+    }
+}
+
+/// The entries of a chain.
+#[inline(always)]
+fn entries(chain: &SharedRef<HeldLock>) -> impl Iterator<Item = &'static HeldLock> + use<> {
+    std::iter::successors(chain.get(), |held| held.next.get())
 }
 
 impl HeldLock {
     pub(crate) fn address(&self) -> usize {
         self.address.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn next(&self) -> Option<&'static HeldLock> {
-        self.next.get()
     }
 
     /// Node, begin of the call and time of acquisition, if it is held.

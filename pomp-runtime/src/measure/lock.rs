@@ -14,7 +14,6 @@ use super::estimate::CONTENDED;
 use super::holds::{Acquisition, HeldLock};
 use super::pause;
 use super::records::Region;
-use super::shared::leak;
 use super::thread::Thread;
 use crate::measure::collector;
 use crate::measure::records::Node;
@@ -157,7 +156,7 @@ impl Thread {
             return call.stands_for_untimed(at.wrapping_sub(call.start));
         }
         self.trace_call(Op::LockSet, call, address, at);
-        if let Some(held) = self.held(0).or_else(|| self.new_held()) {
+        if let Some(held) = self.held.free_for(address) {
             held.node.set(Some(call.node));
             held.start.set(call.start);
             held.acquired.set(at);
@@ -175,7 +174,7 @@ impl Thread {
     /// The thread sets a lock that it may hold already. Returns whether it does; then it has to unset it once more.
     #[inline(always)]
     pub(super) fn sets_again(&self, address: usize) -> bool {
-        let held = self.held(address);
+        let held = self.held.of(address);
         if let Some(held) = held {
             held.change_depth(|depth| depth.saturating_add(1));
         }
@@ -187,7 +186,7 @@ impl Thread {
     /// already.
     #[inline(always)]
     pub(crate) fn begin_hold(&'static self, address: usize, now: impl Fn() -> u64) {
-        let held = self.held(address);
+        let held = self.held.of(address);
         if let Some(held) = held.filter(|held| held.is_sampled() && held.is_set_once()) {
             let recording = now().saturating_sub(held.acquired.get());
             held.start.add(recording);
@@ -239,7 +238,7 @@ impl Thread {
     /// Gives the call that set it.
     #[inline(always)]
     pub(crate) fn lock_release(&'static self, address: usize, at: u64) -> Option<Unset> {
-        let Some(held) = self.held(address) else {
+        let Some(held) = self.held.of(address) else {
             self.unmatched.add(1);
             return None;
         };
@@ -311,7 +310,7 @@ impl Thread {
     pub(super) fn forget_locks(&self) {
         self.awaited.set(0);
         self.passed_locks.forget();
-        for held in self.held_locks() {
+        for held in self.held.all() {
             held.address.store(0, Ordering::Relaxed);
         }
     }
@@ -319,26 +318,12 @@ impl Thread {
     /// Whether this thread holds the lock at this address, and the call that set it was not passed over.
     #[inline(always)]
     pub(super) fn holds(&self, address: usize) -> bool {
-        self.held(address).is_some()
+        self.held.of(address).is_some()
     }
 
     /// Whether this thread holds the lock at this address, and holds of the call that set it are timed by sample.
     #[inline(always)]
     pub(crate) fn is_hold_sampled(&self, address: usize) -> bool {
-        self.held(address).is_some_and(HeldLock::is_sampled)
-    }
-
-    /// The entry for an address; address 0 finds a free one.
-    #[inline(always)]
-    pub(super) fn held(&self, address: usize) -> Option<&'static HeldLock> {
-        std::iter::successors(self.held.get(), |held| held.next()).find(|held| held.is_for(address))
-    }
-
-    #[cold]
-    fn new_held(&self) -> Option<&'static HeldLock> {
-        let held = leak(HeldLock::default())?;
-        held.next.set(self.held.get());
-        self.held.set(Some(held));
-        Some(held)
+        self.held.of(address).is_some_and(HeldLock::is_sampled)
     }
 }

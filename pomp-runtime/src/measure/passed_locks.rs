@@ -242,7 +242,7 @@ impl Thread {
             passed.again.set(passed.again.get() - 1);
             return true;
         }
-        let held = self.held(address);
+        let held = self.held.of(address);
         let held = held.filter(|held| held.is_set_again() && held.is_sampled());
         if let Some(held) = held {
             held.change_depth(|depth| depth.saturating_sub(1));

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::collector_counts::WaitCounts;
 use super::counters::Files;
-use super::holds::{HeldLock, Holds};
+use super::holds::{HeldLock, HeldLocks, Holds};
 use super::lending::Unmeasured;
 use super::mutex::lock;
 use super::own_time::OwnTime;
@@ -56,7 +56,7 @@ pub(crate) struct Thread {
     pub(super) passed_member: PassedMember,
     /// The block that was made before this one.
     before: SharedRef<Thread>,
-    pub(super) held: SharedRef<HeldLock>,
+    pub(super) held: HeldLocks,
     pub(super) counters: Files,
     /// Address of the lock that it is about to set; 0 if there is none.
     pub(super) awaited: SharedU64,
@@ -277,7 +277,7 @@ impl Thread {
             work_in_chunks: WorkInChunks::none(),
             passed_member: PassedMember::none(),
             before: SharedRef::none(),
-            held: SharedRef::none(),
+            held: HeldLocks::new(),
             counters: Files::none(),
             awaited: SharedU64::new(0),
             waits: WaitCounts::new(),
@@ -401,7 +401,7 @@ impl Thread {
 
     /// Locks that are held now, and free entries.
     pub(crate) fn held_locks(&self) -> impl Iterator<Item = &'static HeldLock> {
-        std::iter::successors(self.held.get(), |held| held.next())
+        self.held.all()
     }
 
     /// This thread has its first event outside of any team.

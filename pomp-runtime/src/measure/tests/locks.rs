@@ -239,3 +239,26 @@ fn calls_that_set_no_lock_are_passed_over() {
         [0; 3]
     );
 }
+
+/// A thread may hold thousands of locks, such as those of a table that it rebuilds. None of them is looked for
+/// among all others, and their entries serve again.
+#[test]
+fn of_many_locks_that_are_held_each_is_found_quickly() {
+    const MANY: usize = 4096;
+    let (t, set) = (sampled_thread(), region("lock", 1));
+    let addresses = || (1..=MANY).map(|lock| 0x10_000 + 4 * lock);
+    for round in 0..3 {
+        let at = 10 + 1000 * round;
+        for lock in addresses() {
+            t.enter(|t| t.lock_got(set, lock, None, || at));
+        }
+        assert!(addresses().all(|lock| t.holds(lock)));
+        for lock in addresses() {
+            let unset = t.enter(|t| t.lock_release(lock, at + 500)).unwrap();
+            t.enter(|t| t.lock_released(unset.unwrap(), at + 500, at + 500));
+        }
+        assert!(!addresses().any(|lock| t.holds(lock)));
+    }
+    assert_eq!(t.held.all().count(), MANY);
+    assert!(t.held.longest() <= 64, "{}", t.held.longest());
+}
