@@ -68,6 +68,11 @@ fn a_program_that_sleeps_is_no_serial_part() {
         let report = Report::new(&profile);
         let causes = report.causes.list.iter();
         let causes: Vec<_> = causes.map(|it| (it.kind, it.likely.ns / SECOND)).collect();
+        let is_told = |note: &String| note.contains("ran for 20.0 s, in code that is not measured");
+        assert_eq!(
+            report.causes.notes.iter().any(is_told),
+            slept == 0 && others == 20
+        );
         (causes, report.causes.slept.ns / SECOND)
     };
     assert_eq!(serial(0, 0), (vec![(CauseKind::SerialPart, 10)], 0));
@@ -75,6 +80,8 @@ fn a_program_that_sleeps_is_no_serial_part() {
     assert_eq!(serial(20, 0), (Vec::new(), 20));
     // Threads that are in no team worked meanwhile.
     assert_eq!(serial(20, 20), (vec![(CauseKind::SerialPart, 10)], 0));
+    // The first thread worked beside them, so that none was idle.
+    assert_eq!(serial(0, 20), (Vec::new(), 0));
 }
 
 /// The thread that writes the profile sleeps until then.

@@ -1,6 +1,6 @@
 //! Finds constructs by the lines of calls. With LLVM's compilers these lines are right.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use profile::model::Profile;
 use profile::region_kind::RegionKind;
@@ -71,6 +71,32 @@ pub(super) fn find_by_lines(
         }
     }
     find_last_acts(profile, wanted, found, sources, meanings);
+    name_parallels(profile, meanings);
+}
+
+/// Names parallel regions whose lines are not known by the loops or sections in them that are parts of a combined
+/// construct: its parallel region is the one around them. Flang gives a call the line of the procedure.
+fn name_parallels(profile: &mut Profile, meanings: &[Meaning]) {
+    let mut parts: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for node in &profile.nodes {
+        let around = node.parent.map(|parent| profile.nodes[parent].region);
+        if let Some(around) = around.filter(|_| meanings[node.region] == Meaning::PartOfItsParallel)
+        {
+            parts.entry(around).or_default().insert(node.region);
+        }
+    }
+    for (around, parts) in parts {
+        let is_unknown = profile.regions[around].directive.is_none();
+        let mut parts = parts.into_iter().map(|part| profile.regions[part].clone());
+        if let Some(part) = parts.next()
+            && is_unknown
+            && profile.regions[around].kind == RegionKind::Parallel
+            && part.kind.is_parallel()
+            && parts.all(|other| other == part)
+        {
+            profile.regions[around] = part;
+        }
+    }
 }
 
 /// Finds the constructs of calls that bodies make as their last act. The address of such a call
@@ -123,5 +149,51 @@ fn find_last_acts<'a>(
             set(region, &constructs.all[number]);
             found.insert((one.code.module.as_str(), offset), (file, number));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use profile::model::{Node, Region};
+    use profile::region_kind::PseudoRegion;
+
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_combined_construct_names_the_region_around_it() {
+        let parallel = Region {
+            begin: [3, 3],
+            near: true,
+            ..Region::of_kind(RegionKind::Parallel)
+        };
+        let part = |line, kind| Region {
+            begin: [line, line],
+            directive: Some("omp parallel do".into()),
+            ..Region::of_kind(kind)
+        };
+        let node = |parent, region| Node {
+            parent,
+            region,
+            within: PseudoRegion::Body,
+            rows: Vec::new(),
+        };
+        let named = |parts: [Region; 2]| {
+            let [first, second] = parts;
+            let mut profile = Profile {
+                regions: vec![parallel.clone(), first, second],
+                nodes: vec![node(None, 0), node(Some(0), 1), node(Some(0), 2)],
+                ..Profile::default()
+            };
+            let [part, itself] = [Meaning::PartOfItsParallel, Meaning::Itself];
+            name_parallels(&mut profile, &[itself, part, part]);
+            profile.regions[0].begin[0]
+        };
+        let of_team = RegionKind::ParallelLoop;
+        assert_eq!(named([part(7, of_team), part(7, of_team)]), 7);
+        assert_eq!(named([part(7, of_team), part(9, of_team)]), 3);
+        assert_eq!(
+            named([part(7, RegionKind::Loop), part(7, RegionKind::Loop)]),
+            3
+        );
     }
 }

@@ -45,6 +45,9 @@ pub(crate) struct FirstThread {
     pub(super) lost: u64,
     /// For how long no thread ran, or waited for another one in a team.
     pub(super) slept: u64,
+    /// The processor time of all other threads outside of teams, beyond the time in which this thread did not
+    /// run. Threads of a team also spend some of it when they wait for the next one.
+    pub(super) others_beside: u64,
 }
 
 /// What the kernel tells of the initial thread. None if it tells nothing, if there are several, or if it is
@@ -70,11 +73,16 @@ pub(crate) fn first_thread(
         .total
         .ns
         .saturating_sub(overheads.coverage.ns);
-    let awake = [ran, ready, lost, others.saturating_sub(in_teams)];
-    let slept = awake
+    let others_outside = others.saturating_sub(in_teams);
+    let did_not_run = [ran, ready, lost]
         .iter()
         .fold(run.duration_ns, |left, ns| left.saturating_sub(*ns));
-    Some(FirstThread { ready, lost, slept })
+    Some(FirstThread {
+        ready,
+        lost,
+        slept: did_not_run.saturating_sub(others_outside),
+        others_beside: others_outside.saturating_sub(did_not_run),
+    })
 }
 
 /// The time that the initial thread lost, or may have lost, outside of teams and as a member of them.

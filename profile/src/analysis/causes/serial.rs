@@ -1,7 +1,8 @@
 //! The serial part: one thread works outside of all teams.
 
 use super::ledger::{Amount, Ledger};
-use super::{Cause, Facts, Kind, Place};
+use super::{Cause, Facts, Kind, Place, settings};
+use crate::analysis::NEGLIGIBLE;
 use crate::analysis::words::{count, percent, time};
 use crate::model::Serial;
 use crate::region_kind::RegionKind;
@@ -25,7 +26,9 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let at_once = facts.profile.run.at_once(overheads.threads) as f64;
     let of_each = (at_once / overheads.processes.max(1) as f64).max(1.0);
     let slept = slept(facts);
-    let worth = (serial - short_stretches(facts) - slept as f64).max(0.0);
+    let unmeasured = unmeasured_ns(facts);
+    let others = unmeasured as f64 / (of_each - 1.0).max(1.0);
+    let worth = (serial - short_stretches(facts) - slept as f64 - others).max(0.0);
     let amount = Amount {
         lost: overheads.idle.ns,
         likely: worth * (1.0 - 1.0 / of_each),
@@ -40,15 +43,19 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
         0 => String::new(),
         slept => format!(", and for {} of that none", time(slept)),
     };
+    let measured = match unmeasured {
+        0 => "",
+        _ => " that is measured",
+    };
     let what = format!(
-        "for {} of {} only {one} of {} had work{who}{sleep}",
+        "for {} of {} only {one} of {} had work{measured}{who}{sleep}",
         time(overheads.serial.ns),
         time(overheads.duration_ns),
         count(overheads.threads, "thread"),
     );
     let cause = facts.cause_of(Kind::SerialPart, place, amount);
     let cause = Cause {
-        begins_behind: stretch(facts).and_then(|(longest, _)| longest.after),
+        begins_behind: longest(facts).and_then(|(longest, _)| longest.after),
         ..cause
     };
     let mut evidence = vec![
@@ -78,6 +85,66 @@ pub(super) fn slept(facts: &Facts<'_, '_>) -> u64 {
     }
 }
 
+/// For how long threads of a team stay awake at most when they wait for the next team, in nanoseconds: with GCC's
+/// runtime, and with LLVM's (`KMP_BLOCKTIME`).
+const AWAKE_NS: [u64; 2] = [15_000_000, 210_000_000];
+
+/// The time in which other threads of the program ran outside of all teams, in nanoseconds: in code that is not
+/// measured. 0 if that is little, or if they may have waited for the next team.
+fn unmeasured_ns(facts: &Facts<'_, '_>) -> u64 {
+    /// The least part of the serial time that is told.
+    const LEAST_SHARE: f64 = 0.2;
+    let run = &facts.profile.run;
+    let Some(first) = facts.first_thread else {
+        return 0;
+    };
+    if !settings::has_usual_waits(facts) {
+        return 0;
+    }
+    let [gnu, llvm] = AWAKE_NS;
+    let awake_ns = match run.calls_gnu_runtime() {
+        true => gnu,
+        false => llvm,
+    };
+    // Threads that were made stay awake behind a team.
+    let waits = facts.profile.serial.iter().filter(|of| of.after.is_some());
+    let waited: u64 = waits
+        .map(|of| of.ns.min(awake_ns.saturating_mul(of.count)))
+        .sum();
+    let members = facts.overheads.threads.saturating_sub(1);
+    let unmeasured = first
+        .others_beside
+        .saturating_sub(waited.saturating_mul(members));
+    match unmeasured as f64 >= LEAST_SHARE * facts.overheads.serial.ns as f64 {
+        true => unmeasured,
+        false => 0,
+    }
+}
+
+/// A note on threads that ran outside of all that is measured.
+pub(super) fn note(facts: &Facts<'_, '_>) -> Option<String> {
+    let unmeasured = unmeasured_ns(facts);
+    let is_much = unmeasured > 0 && percent_of(facts, unmeasured) >= NEGLIGIBLE;
+    let who = match facts.profile.run.runtimes.is_empty() {
+        true => {
+            "OpenMP code that rompcc did not build, or threads that are not OpenMP's. `romp run` also \
+             measures the former, in a program that was built without rompcc"
+        }
+        false => "threads that are not OpenMP's",
+    };
+    is_much.then(|| {
+        format!(
+            "In the serial part, other threads of the program ran for {}, in code that is not measured: {who}.",
+            time(unmeasured)
+        )
+    })
+}
+
+/// The share of the run in percent.
+fn percent_of(facts: &Facts<'_, '_>, ns: u64) -> f64 {
+    100.0 * ns as f64 / facts.overheads.duration_ns.max(1) as f64
+}
+
 /// The time of stretches between regions that are too short to be parallel, in nanoseconds.
 fn short_stretches(facts: &Facts<'_, '_>) -> f64 {
     let all = facts.profile.serial.iter();
@@ -98,15 +165,20 @@ fn place(facts: &Facts<'_, '_>) -> (Place, String) {
         place.regions.push(region);
         who = format!(", {} of that in {}", percent(share), facts.the(region));
     }
-    if let Some((longest, share)) = stretch(facts) {
+    let mut named = Vec::new();
+    for (stretch, share) in stretches(facts) {
         place
             .regions
-            .extend([longest.after, longest.before].into_iter().flatten());
-        let most = match share >= WHOLE_FROM_PERCENT {
-            true => String::new(),
-            false => format!("{} of it ", percent(share)),
+            .extend([stretch.after, stretch.before].into_iter().flatten());
+        let most = match (share >= WHOLE_FROM_PERCENT, named.is_empty()) {
+            (true, _) => String::new(),
+            (false, true) => format!("{} of it ", percent(share)),
+            (false, false) => format!("{} ", percent(share)),
         };
-        place.words = format!("in the serial part, {most}{}", between(facts, longest));
+        named.push(format!("{most}{}", between(facts, stretch)));
+    }
+    if !named.is_empty() {
+        place.words = format!("in the serial part, {}", named.join(" and "));
     }
     (place, who)
 }
@@ -130,19 +202,30 @@ fn function(facts: &Facts<'_, '_>) -> Option<(usize, f64)> {
 }
 
 /// The longest stretch between regions, if it has most of the serial time, and its percentage.
-fn stretch<'p>(facts: &Facts<'_, 'p>) -> Option<(&'p Serial, f64)> {
+fn longest<'p>(facts: &Facts<'_, 'p>) -> Option<(&'p Serial, f64)> {
+    let longest = by_share(facts).next()?;
+    (longest.1 >= 100.0 * NAMED_FROM_SHARE).then_some(longest)
+}
+
+/// The longest stretch if it has most of the serial time. If not, the two longest, if they have.
+fn stretches<'p>(facts: &Facts<'_, 'p>) -> Vec<(&'p Serial, f64)> {
+    let two: Vec<_> = by_share(facts).take(2).collect();
+    let both: f64 = two.iter().map(|(_, share)| share).sum();
+    match longest(facts) {
+        Some(longest) => vec![longest],
+        None if both >= 100.0 * NAMED_FROM_SHARE => two,
+        None => Vec::new(),
+    }
+}
+
+/// The stretches between regions that are known, longest first, each with its percentage of the serial time.
+fn by_share<'p>(facts: &Facts<'_, 'p>) -> impl Iterator<Item = (&'p Serial, f64)> {
     let regions = facts.labels.len();
-    let known = |region: Option<usize>| region.is_none_or(|region| region < regions);
-    let mut all = facts.profile.serial.iter();
-    let longest = all.find(|of| known(of.after) && known(of.before))?;
-    let serial = facts
-        .profile
-        .serial
-        .iter()
-        .map(|of| of.ns as f64)
-        .sum::<f64>();
-    let share = 100.0 * longest.ns as f64 / serial.max(1.0);
-    (share >= 100.0 * NAMED_FROM_SHARE).then_some((longest, share))
+    let known = move |region: Option<usize>| region.is_none_or(|region| region < regions);
+    let all = facts.profile.serial.iter();
+    let serial = all.clone().map(|of| of.ns as f64).sum::<f64>().max(1.0);
+    all.filter(move |of| known(of.after) && known(of.before))
+        .map(move |of| (of, 100.0 * of.ns as f64 / serial))
 }
 
 /// `between the PARALLEL at a.c:3 and the LOOP at a.c:9`.

@@ -32,6 +32,13 @@ pub(super) fn sleeps_at_once(facts: &Facts<'_, '_>) -> Option<String> {
         .map(|(name, value)| format!("{name}={value}"))
 }
 
+/// Whether threads that wait for the next team sleep after the time that is usual for their runtime, or at once.
+pub(super) fn has_usual_waits(facts: &Facts<'_, '_>) -> bool {
+    let names = ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"];
+    let settings = &facts.profile.run.settings;
+    sleeps_at_once(facts).is_some() || !names.iter().any(|name| settings.contains_key(*name))
+}
+
 /// The advice not to have threads sleep at once, where a team or a barrier costs so many nanoseconds; empty
 /// if they do not.
 pub(super) fn wakes(facts: &Facts<'_, '_>, cost_ns: u64) -> String {
