@@ -103,7 +103,9 @@ pub const ROWS: &[Row] = &[
             "with debug information and source: it begins where its code asks for the thread's \
              number, at its head. It ends at the barrier or at the next construct. If the compiler \
              asks once for several loops of a function, only the barrier of each is seen",
-            &["loops with a static schedule (where the source is not there)"],
+            &[
+                "loops with a static schedule (where the source is not there, or one question for the thread's number serves several)",
+            ],
         ),
         ompt: SEEN,
     },

@@ -52,16 +52,28 @@ pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause>
         };
         let region = most.region;
         let place = facts.at(most.cost.place, region);
-        let of_region = facts.tree.nodes.iter().filter(|node| node.region == region);
-        let forks = of_region.flat_map(|node| node.rows().map(|row| row.row.seq().count));
-        let starts: u64 = forks.sum();
-        let lost = sum(&taken).lost;
-        let what = format!(
-            "started {}, {} of its threads' time lost each time on average",
-            count(starts, "time"),
-            time(lost / starts.max(1))
-        );
         let kind = facts.profile.regions[region].kind;
+        let of_region = facts.tree.nodes.iter().filter(|node| node.region == region);
+        let rows = of_region.flat_map(|node| node.rows());
+        let starts: u64 = rows
+            .map(|row| match kind.is_parallel() {
+                true => row.row.seq().count,
+                false => row.row.main.count,
+            })
+            .sum();
+        let lost = sum(&taken).lost;
+        let what = match kind.is_task_creation() {
+            true => format!(
+                "{} took {} each",
+                count(starts, "task"),
+                time(lost / starts.max(1))
+            ),
+            false => format!(
+                "started {}, {} of its threads' time lost each time on average",
+                count(starts, "time"),
+                time(lost / starts.max(1))
+            ),
+        };
         let remedy = advice(kind, most.category, LoopFacts::default())
             .filter(|_| most.category != Category::Imbal);
         let cause = facts.cause(Kind::Teams, place, &taken).by_chance();
