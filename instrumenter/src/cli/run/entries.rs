@@ -76,8 +76,16 @@ pub(super) fn variant_of(kind: K, entry: &str) -> Option<&'static str> {
 pub(super) fn gnu_entry(kind: K, name: Option<&str>) -> Option<impl Fn(&str) -> bool> {
     let mut variants = VARIANTS.iter();
     let variant = variants.find(|it| it.kind == kind && Some(it.name) == name);
-    let (begin, end) = match (kind, name) {
-        _ if variant.is_some() => variant.map(|it| (it.entry_begin, it.entry_end))?,
+    let (begin, end) = match variant {
+        Some(variant) => (variant.entry_begin, variant.entry_end),
+        None => gnu_entries(kind, name)?,
+    };
+    Some(move |entry: &str| is_between(entry, begin, end))
+}
+
+/// How the names begin and end of all entries of GCC's runtime that are called where regions of a kind begin.
+fn gnu_entries(kind: K, name: Option<&str>) -> Option<(&'static str, &'static str)> {
+    Some(match (kind, name) {
         (K::Barrier, _) => ("GOMP_barrier", ""),
         (K::Single, _) => ("GOMP_single_", "start"),
         (K::Loop, _) => ("GOMP_loop_", "start"),
@@ -92,8 +100,7 @@ pub(super) fn gnu_entry(kind: K, name: Option<&str>) -> Option<impl Fn(&str) -> 
         (K::Taskyield, _) => ("GOMP_taskyield", ""),
         (K::CancellationPoint, _) => ("GOMP_cancellation_point", ""),
         _ => return None,
-    };
-    Some(move |entry: &str| is_between(entry, begin, end))
+    })
 }
 
 #[cfg(test)]

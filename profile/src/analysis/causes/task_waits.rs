@@ -53,6 +53,9 @@ pub(super) fn cause(
             let times = [entry.amount.lost, executed];
             return Some(wait_for_tasks(facts, cause, region, times));
         }
+        None if entry.is_of(FOR_TASKS) && facts.overheads.threads < 2 => {
+            "the only thread created its tasks and executed them"
+        }
         None if entry.is_of(FOR_TASKS) => "threads waited for tasks that others executed",
         None if by_one_thread.is_some_and(|construct| executes_tasks_mostly(facts, construct)) => {
             "one thread created and executed the tasks one after the other"

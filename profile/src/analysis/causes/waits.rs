@@ -113,7 +113,8 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
         let remedy = match (spread.shape, is_loop) {
             (Shape::Turns, _) if is_handed_out => for_loop(of_loop),
             (Shape::Turns, _) if region.kind == RegionKind::Loop => LOOP_TURNS,
-            (Shape::Turns, _) => TURNS,
+            (Shape::Turns, true) => PARALLEL_LOOP_TURNS,
+            (Shape::Turns, false) => TURNS,
             (Shape::Late, _) => LATE_THREAD_ADVICE,
             (_, true) => for_loop(of_loop),
             _ => advice(region.kind, entry.category, of_loop).unwrap_or_default(),
@@ -201,6 +202,11 @@ const LATE_THREAD_ADVICE: &str = "See what it does before: share that out, let t
 /// Advice for threads that are late in turns.
 const TURNS: &str = "No thread is late again and again: see whether iterations differ from one \
                      execution to the next, and whether other programs used the processors.";
+
+/// For threads that are late in turns in a combined loop, which ends with its region.
+const PARALLEL_LOOP_TURNS: &str = "No thread is late again and again: if iterations differ from one execution \
+                                   to the next, hand them out at run time, as with schedule(dynamic,CHUNK); \
+                                   and see whether other programs used the processors.";
 
 /// For a loop that hands out its iterations at run time. A thread that comes late gets fewer of them.
 const LONGEST_IN_TURNS: &str =
