@@ -347,13 +347,17 @@ fn what(
             let is_fetched = matches!(kind, Kind::Lock | Kind::Critical)
                 && (waited as f64) < SELDOM_WAITED_SHARE * timed as f64
                 && entering >= FETCHED_NS;
+            let (number, few) = match waited {
+                0 => ("none".to_owned(), "none".to_owned()),
+                waited => (waited.to_string(), format!("only {waited}")),
+            };
             let waits = match is_fetched {
                 true => format!(
-                    "; only {waited} of {entries} found it taken, but most entries had to fetch its \
-                     cache line from another processor"
+                    "; {few} of {entries} found it taken, but most entries had to fetch its cache line \
+                     from another processor"
                 ),
                 false => format!(
-                    ", and {waited} of {entries} had to wait{}",
+                    ", and {number} of {entries} had to wait{}",
                     guard.map_or_else(String::new, |guard| holder(facts, guard))
                 ),
             };
