@@ -285,20 +285,18 @@ impl Frame {
     pub(super) fn time_of_end(&self, now: impl Fn() -> u64) -> u64 {
         match self.node().and_then(Node::coarse_times) {
             None => now(),
-            Some(_) => self.coarse_time_of_end(&now),
+            // The instance may have begun before the node was hot.
+            Some(_) => coarse_clock::now().max(self.start()),
         }
     }
 
-    #[inline(never)]
-    fn coarse_time_of_end(&self, now: &dyn Fn() -> u64) -> u64 {
-        // The end of a task may be what the other members of the team waited for.
-        if self
-            .below()
-            .is_some_and(|below| below.role() == Role::Ended)
-        {
-            return now();
+    /// The time at which the instance has ended, for other threads that may have waited for it. `end` is the end of
+    /// its time, which may be that of the coarse clock.
+    #[inline(always)]
+    pub(super) fn exact_time_of_end(&self, end: u64) -> u64 {
+        match self.node().and_then(Node::coarse_times) {
+            None => end,
+            Some(_) => clock::now(),
         }
-        // The instance may have begun before the node was hot.
-        coarse_clock::now().max(self.start())
     }
 }

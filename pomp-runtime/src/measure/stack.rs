@@ -320,7 +320,7 @@ impl Thread {
         if let Some(below) = frame.below() {
             self.set_top(below);
             match below.role() {
-                Role::Ended => below.tell_last_task(Some(at)),
+                Role::Ended => below.tell_last_task(Some(frame.exact_time_of_end(at))),
                 Role::Sampled | Role::Counted => {
                     below.add_inner_time(at.wrapping_sub(frame.start()));
                 }

@@ -156,6 +156,38 @@ fn counts_of_tasks_that_create_tasks_are_exact_and_times_are_near() {
     assert_eq!(spread, (255 + 255 + 127) * times);
 }
 
+/// A member whose part has ended executes tasks until the team is joined. What lies between them is no task.
+#[test]
+fn tasks_behind_the_end_of_a_part_take_their_own_time() {
+    let (parallel, task) = (region("parallel", 1), region("task", 2));
+    let execution = task.execution().unwrap();
+    let mut play = Play::new(sampled_thread());
+    let t = play.t;
+    let team = t.enter(|t| t.forks(parallel, play.at)).unwrap();
+    t.enter(|t| t.begins(team, 0, 1, play.at));
+    t.enter(|t| t.end_member(parallel, play.at));
+    let mut tasks = |number: u64| {
+        for _ in 0..number {
+            play.begins(task, 1);
+            play.on(TaskEnd, execution);
+        }
+        play.at
+    };
+    tasks(2000);
+    for node in t.tree.nodes().flatten() {
+        coarse_times::consider(node, 0);
+    }
+    let end = tasks(MANY as u64);
+    let profile = profile_at(end, &[t], &[parallel, task, execution]);
+    let executed = row(&profile, "taskexec").main;
+    let expected = EVENT * executed.count;
+    assert_eq!(executed.count, 2000 + MANY as u64);
+    assert!(
+        executed.ns.abs_diff(expected) < expected / 10,
+        "{executed:?} {expected}"
+    );
+}
+
 #[test]
 fn a_long_task_keeps_its_own_time() {
     let regions = [region("task", 1), region("taskwait", 2)];
