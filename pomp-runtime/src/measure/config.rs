@@ -154,6 +154,7 @@ const OPENMP: &[&str] = &[
     "GOMP_SPINCOUNT",
     "KMP_AFFINITY",
     "KMP_BLOCKTIME",
+    "KMP_LIBRARY",
 ];
 /// Characters of a value that are kept.
 const LONGEST_VALUE: usize = 200;

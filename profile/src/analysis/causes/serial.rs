@@ -106,7 +106,7 @@ fn unmeasured_ns(facts: &Facts<'_, '_>) -> u64 {
         true => gnu,
         false => llvm,
     };
-    // Threads that were made stay awake behind a team.
+    // Before the first team there is no thread that waits.
     let waits = facts.profile.serial.iter().filter(|of| of.after.is_some());
     let waited: u64 = waits
         .map(|of| of.ns.min(awake_ns.saturating_mul(of.count)))
@@ -124,7 +124,7 @@ fn unmeasured_ns(facts: &Facts<'_, '_>) -> u64 {
 /// A note on threads that ran outside of all that is measured.
 pub(super) fn note(facts: &Facts<'_, '_>) -> Option<String> {
     let unmeasured = unmeasured_ns(facts);
-    let is_much = unmeasured > 0 && percent_of(facts, unmeasured) >= NEGLIGIBLE;
+    let is_much = unmeasured > 0 && facts.elapsed(unmeasured as f64).percent >= NEGLIGIBLE;
     let who = match facts.profile.run.runtimes.is_empty() {
         true => {
             "OpenMP code that rompcc did not build, or threads that are not OpenMP's. `romp run` also \
@@ -138,11 +138,6 @@ pub(super) fn note(facts: &Facts<'_, '_>) -> Option<String> {
             time(unmeasured)
         )
     })
-}
-
-/// The share of the run in percent.
-fn percent_of(facts: &Facts<'_, '_>, ns: u64) -> f64 {
-    100.0 * ns as f64 / facts.overheads.duration_ns.max(1) as f64
 }
 
 /// The time of stretches between regions that are too short to be parallel, in nanoseconds.

@@ -34,7 +34,12 @@ pub(super) fn sleeps_at_once(facts: &Facts<'_, '_>) -> Option<String> {
 
 /// Whether threads that wait for the next team sleep after the time that is usual for their runtime, or at once.
 pub(super) fn has_usual_waits(facts: &Facts<'_, '_>) -> bool {
-    let names = ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"];
+    let names = [
+        "OMP_WAIT_POLICY",
+        "GOMP_SPINCOUNT",
+        "KMP_BLOCKTIME",
+        "KMP_LIBRARY",
+    ];
     let settings = &facts.profile.run.settings;
     sleeps_at_once(facts).is_some() || !names.iter().any(|name| settings.contains_key(*name))
 }
