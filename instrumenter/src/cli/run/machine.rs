@@ -269,26 +269,24 @@ impl Machine {
 
     /// The target of the call that returns to an address.
     fn called_before(&self, back: u64) -> Option<Target> {
-        let start = back.checked_sub(5)?;
-        match self.bytes(start, 6).or_else(|| self.bytes(start, 5))? {
-            [0xE8, distance @ ..] => self.at(back.wrapping_add(relative(distance)?)),
+        let before = |size: usize| self.bytes(back.checked_sub(size as u64)?, size);
+        if let Some([0xE8, distance @ ..]) = before(5) {
+            return self.at(back.wrapping_add(relative(distance)?));
+        }
+        match before(6)? {
+            [0xFF, 0x15, distance @ ..] => {
+                let slot = back.wrapping_add(relative(distance)?);
+                self.slots.get(&slot).cloned().map(Target::Named)
+            }
             _ => None,
         }
     }
 
     /// The function of another module that the call with this last byte calls.
     pub(super) fn entry_called(&self, last_byte: u64) -> Option<String> {
-        let back = last_byte.checked_add(1)?;
-        let through_slot = || match self.bytes(back.checked_sub(6)?, 6)? {
-            [0xFF, 0x15, distance @ ..] => {
-                let slot = back.wrapping_add(relative(distance)?);
-                self.slots.get(&slot).cloned()
-            }
-            _ => None,
-        };
-        match self.called_before(back) {
-            Some(Target::Named(name)) => Some(name),
-            _ => through_slot(),
+        match self.called_before(last_byte.checked_add(1)?)? {
+            Target::Named(name) => Some(name),
+            Target::Function(_) => None,
         }
     }
 

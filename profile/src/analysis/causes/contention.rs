@@ -347,13 +347,13 @@ fn what(
             let is_fetched = matches!(kind, Kind::Lock | Kind::Critical)
                 && (waited as f64) < SELDOM_WAITED_SHARE * timed as f64
                 && entering >= FETCHED_NS;
-            let (number, few) = match waited {
-                0 => ("none".to_owned(), "none".to_owned()),
-                waited => (waited.to_string(), format!("only {waited}")),
+            let (only, number) = match waited {
+                0 => ("", "none".to_owned()),
+                waited => ("only ", waited.to_string()),
             };
             let waits = match is_fetched {
                 true => format!(
-                    "; {few} of {entries} found it taken, but most entries had to fetch its cache line \
+                    "; {only}{number} of {entries} found it taken, but most entries had to fetch its cache line \
                      from another processor"
                 ),
                 false => format!(

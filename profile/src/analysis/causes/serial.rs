@@ -86,8 +86,10 @@ pub(super) fn slept(facts: &Facts<'_, '_>) -> u64 {
 }
 
 /// For how long threads of a team stay awake at most when they wait for the next team, in nanoseconds: with GCC's
-/// runtime, and with LLVM's (`KMP_BLOCKTIME`).
-const AWAKE_NS: [u64; 2] = [15_000_000, 210_000_000];
+/// runtime.
+const AWAKE_GNU_NS: u64 = 15_000_000;
+/// The same with LLVM's runtime (`KMP_BLOCKTIME`).
+const AWAKE_LLVM_NS: u64 = 210_000_000;
 
 /// The time in which other threads of the program ran outside of all teams, in nanoseconds: in code that is not
 /// measured. 0 if that is little, or if they may have waited for the next team.
@@ -101,10 +103,9 @@ fn unmeasured_ns(facts: &Facts<'_, '_>) -> u64 {
     if !settings::has_usual_waits(facts) {
         return 0;
     }
-    let [gnu, llvm] = AWAKE_NS;
     let awake_ns = match run.calls_gnu_runtime() {
-        true => gnu,
-        false => llvm,
+        true => AWAKE_GNU_NS,
+        false => AWAKE_LLVM_NS,
     };
     // Before the first team there is no thread that waits.
     let waits = facts.profile.serial.iter().filter(|of| of.after.is_some());

@@ -62,16 +62,12 @@ pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause>
             })
             .sum();
         let lost = sum(&taken).lost;
+        let each = time(lost / starts.max(1));
         let what = match kind.is_task_creation() {
-            true => format!(
-                "{} took {} each",
-                count(starts, "task"),
-                time(lost / starts.max(1))
-            ),
+            true => format!("{} took {each} each", count(starts, "task")),
             false => format!(
-                "started {}, {} of its threads' time lost each time on average",
-                count(starts, "time"),
-                time(lost / starts.max(1))
+                "started {}, {each} of its threads' time lost each time on average",
+                count(starts, "time")
             ),
         };
         let remedy = advice(kind, most.category, LoopFacts::default())
