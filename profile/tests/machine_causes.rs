@@ -84,6 +84,26 @@ fn a_program_that_sleeps_is_no_serial_part() {
     assert_eq!(serial(0, 20), (Vec::new(), 0));
 }
 
+/// One thread executes a region whose if clause is false. The other one waits for the next team meanwhile.
+#[test]
+fn a_thread_that_a_team_leaves_out_waits() {
+    let is_told = |members: usize| {
+        let even = team(&[Kind::Loop], vec![loop_of(1, [[80, 0], [80, 0]])]);
+        let mut profile = busy(even, 0, 2);
+        for node in &mut profile.nodes {
+            node.rows.retain(|row| row.thread <= members);
+        }
+        let scheduling = profile.run.scheduling.as_mut().unwrap();
+        scheduling.first_run_ns = 100 * SECOND;
+        let in_teams = 80 * (members as u64 - 1);
+        scheduling.run_ns = scheduling.first_run_ns + (in_teams + 20) * SECOND;
+        let notes = Report::new(&profile).causes.notes;
+        notes.iter().any(|note| note.contains("in code that is not measured"))
+    };
+    assert!(is_told(2));
+    assert!(!is_told(1));
+}
+
 /// The thread that writes the profile sleeps until then.
 #[test]
 fn threads_of_no_team_need_no_processor() {

@@ -96,11 +96,15 @@ const AWAKE_LLVM_NS: u64 = 210_000_000;
 fn unmeasured_ns(facts: &Facts<'_, '_>) -> u64 {
     /// The least part of the serial time that is told.
     const LEAST_SHARE: f64 = 0.2;
-    let run = &facts.profile.run;
+    /// The least percentage of the run that the serial part must have. Of a shorter one, the processor time of
+    /// other threads is not known well enough.
+    const LEAST_PERCENT: f64 = 5.0;
+    let (run, overheads) = (&facts.profile.run, facts.overheads);
     let Some(first) = facts.first_thread else {
         return 0;
     };
-    if !settings::has_usual_waits(facts) {
+    let is_little = facts.elapsed(overheads.serial.ns as f64).percent < LEAST_PERCENT;
+    if is_little || overheads.idle.ns == 0 || !settings::has_usual_waits(facts) {
         return 0;
     }
     let awake_ns = match run.calls_gnu_runtime() {
@@ -112,11 +116,15 @@ fn unmeasured_ns(facts: &Facts<'_, '_>) -> u64 {
     let waited: u64 = waits
         .map(|of| of.ns.min(awake_ns.saturating_mul(of.count)))
         .sum();
-    let members = facts.overheads.threads.saturating_sub(1);
+    let members = overheads.threads.saturating_sub(1);
+    // While a smaller team works, such as that of a region whose if clause is false, the others wait, too.
+    let all = overheads.coverage.ns.saturating_mul(overheads.threads);
+    let left_out = all.saturating_sub(overheads.whole_sum.total.ns);
     let unmeasured = first
         .others_beside
-        .saturating_sub(waited.saturating_mul(members));
-    match unmeasured as f64 >= LEAST_SHARE * facts.overheads.serial.ns as f64 {
+        .saturating_sub(waited.saturating_mul(members))
+        .saturating_sub(left_out);
+    match unmeasured as f64 >= LEAST_SHARE * overheads.serial.ns as f64 {
         true => unmeasured,
         false => 0,
     }
