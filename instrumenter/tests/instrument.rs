@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 const PARALLEL: &str = "void f(void) {\n#pragma omp parallel\n  { }\n}\n";
 
-/// Runs it in a folder with `a.c`, `b.c` and `c.f90`.
+/// Runs it in a folder with `a.c`, `b.c`, `c.f90` and `program`.
 fn instrument(words: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
@@ -17,11 +17,12 @@ fn instrument(words: &str) -> Output {
         "c.f90",
         "!$omp parallel\n!$omp barrier\n!$omp end parallel\nend\n",
     );
+    write("program", "\x7fELF\x02\x01\x01");
     let mut command = Command::new(env!("CARGO_BIN_EXE_romp"));
     command.arg("instrument").args(words.split(' '));
     let output = command.current_dir(folder.path()).output().unwrap();
     let left = std::fs::read_dir(folder.path()).unwrap().count();
-    assert_eq!(left, 3, "{words} writes a file");
+    assert_eq!(left, 4, "{words} writes a file");
     output
 }
 
@@ -54,6 +55,16 @@ fn one_that_fails_fails_all_and_hides_none() {
     assert!(lines.contains(&"c.f90: verified, 2 regions"), "{text}");
     let last = "error: 1 of 3 files could not be verified";
     assert_eq!(lines.last(), Some(&last), "{text}");
+}
+
+#[test]
+fn machine_code_is_told_from_sources() {
+    let (status, text) = said("--verify program");
+    assert_eq!(status, Some(1), "{text}");
+    assert!(
+        text.starts_with("error: 'program' is machine code, not a source file\n  = help: "),
+        "{text}"
+    );
 }
 
 #[test]

@@ -182,6 +182,9 @@ fn end(result: Result<(), Failure>) -> ExitCode {
     }
 }
 
+/// The first bytes of programs, libraries and object files.
+const ELF: &[u8] = b"\x7fELF";
+
 /// Reads a source file, or standard input for `-`.
 fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
     let name = crate::names::of_path(path);
@@ -190,6 +193,15 @@ fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {
         _ => std::fs::read(path),
     };
     let text = text.map_err(|error| crate::diagnostic::cannot_read(path, &error))?;
+    if text.starts_with(ELF) {
+        let shown = path.display();
+        return Err(Failure {
+            message: format!(
+                "error: '{shown}' is machine code, not a source file\n  = help: give the sources that it was \
+                 built from; romp run measures programs that were not built with Romp"
+            ),
+        });
+    }
     let language = crate::Source::language_of(path);
     Ok(crate::Source {
         layout: crate::Source::layout_of(path),
