@@ -42,6 +42,27 @@ fn lost(scaling: &Scaling, width: usize, place: usize, part: Part) -> i128 {
     scaling.widths[width].elapsed(lost) / i128::from(SECOND)
 }
 
+/// A program has a version of its work for one thread, and another one for several.
+#[test]
+fn a_region_that_does_not_run_with_one_thread_is_not_said_to_grow() {
+    let mut serial = of_loop(1, 80, 0, 0, 40);
+    serial.nodes.clear();
+    let runs = [serial, of_loop(2, 60, 0, 0, 0), of_loop(4, 30, 0, 0, 0)];
+    let scaling = scale(&runs).unwrap();
+    let told = &scaling.limits[0];
+    assert!(
+        told.found.ends_with("it has no work with 1 thread"),
+        "{}",
+        told.found
+    );
+    assert!(
+        told.advice
+            .starts_with("Another place may do its work then")
+    );
+    let text = format!("{scaling:?}");
+    assert!(!text.contains("inf"), "{text}");
+}
+
 #[test]
 fn what_was_put_in_is_found() {
     // Work of 80 s that is shared, then takes a half more, then twice as long.

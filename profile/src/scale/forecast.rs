@@ -115,7 +115,11 @@ impl Model<'_> {
 /// The elapsed time from two numbers of threads and their thread times:
 /// `thread time = a + b x threads`.
 fn elapsed(few: (f64, f64), many: (f64, f64), threads: Option<f64>) -> f64 {
-    let slope = (many.1 - few.1) / (many.0 - few.0);
+    let slope = match few.1 > 0.0 {
+        true => (many.1 - few.1) / (many.0 - few.0),
+        // A place that does not run with fewer threads says nothing about its growth.
+        false => 0.0,
+    };
     // Caches grow with the number of threads. That gain does not continue for ever.
     let slope = slope.max(0.0);
     let shared = many.1 - slope * many.0;
@@ -140,6 +144,11 @@ mod tests {
     fn a_gain_by_caches_is_not_carried_on() {
         assert_eq!(elapsed((1.0, 10.0), (2.0, 8.0), Some(4.0)), 2.0);
         assert_eq!(elapsed((1.0, 10.0), (2.0, 8.0), None), 0.0);
+    }
+
+    #[test]
+    fn what_does_not_run_with_fewer_threads_is_shared() {
+        assert_eq!(elapsed((1.0, 0.0), (2.0, 8.0), Some(4.0)), 2.0);
     }
 
     #[test]

@@ -262,8 +262,11 @@ fn serial(scaling: &Scaling, width: &Width, place: &ScaledRegion) -> (String, St
 fn work(scaling: &Scaling, width: &Width, place: &ScaledRegion) -> (String, String) {
     let base = &scaling.widths[0];
     let times_more = width.threads as f64 / base.threads.max(1) as f64;
-    let ratio = ratio(place, scaling.judged).unwrap_or(f64::INFINITY);
     let fewest = crate::analysis::words::count(base.threads, "thread");
+    let Some(ratio) = ratio(place, scaling.judged) else {
+        let advice = "another place may do its work then: a time lost below zero tells which one";
+        return (format!("it has no work with {fewest}"), advice.to_owned());
+    };
     let mut found = format!("its work takes {ratio:.2} times the thread time of {fewest}");
     if let Some(inside) = &place.inside {
         let grew = inside.ns as f64 / inside.base_ns.max(1) as f64;
