@@ -5,7 +5,7 @@
 //! call-path tree. Each node of the tree has one row per thread. A worker's rows are under the
 //! call path of the thread that forked its team, so one tree contains all teams.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,51 @@ impl Profile {
     pub(crate) fn has_one_initial_thread_each(&self) -> bool {
         let initial = self.threads.iter().filter(|thread| thread.is_initial());
         initial.count() <= self.ranks.len().max(1)
+    }
+
+    /// Facts that a reader should know, as sentences: the notes, the regions whose times are estimates, and
+    /// the limits of a measurement from outside (of a program that was not built with Romp).
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.run.notes.clone();
+        remarks.extend(self.estimated());
+        for runtime in &self.run.runtimes {
+            let Runtime { path, threads, .. } = runtime;
+            remarks.push(format!(
+                "measured from outside, by its OpenMP runtime: {path}, teams of up to {threads}"
+            ));
+            if !runtime.not_visible.is_empty() {
+                let file = path.rsplit('/').next().unwrap_or_default();
+                let what = runtime.not_visible.join("; ");
+                remarks.push(format!("not visible in this mode, with {file}: {what}"));
+            }
+        }
+        remarks
+    }
+
+    /// Names the regions of which only some executions were timed.
+    fn estimated(&self) -> Option<String> {
+        let nodes = self.nodes.iter();
+        let sampled = nodes.filter(|node| node.rows.iter().any(|row| row.estimate().is_some()));
+        let regions: BTreeSet<usize> = sampled.map(|node| node.region).collect();
+        let regions = regions
+            .into_iter()
+            .filter_map(|region| self.regions.get(region));
+        let mut names: Vec<String> = regions
+            .map(|region| {
+                let kind = region.kind.row().full_name;
+                let at = if region.near { "near" } else { "at" };
+                format!("{kind} {at} {}:{}", region.file, region.begin[0])
+            })
+            .collect();
+        names.dedup();
+        (!names.is_empty()).then(|| {
+            format!(
+                "regions whose times are estimates, since only some of their many short executions \
+                 were timed (ROMP_BUDGET; their counts are exact): {}",
+                names.join(", ")
+            )
+        })
     }
 
     /// For each entry of the list of threads, the first one that is the same thread. A thread has an entry for
@@ -255,25 +300,6 @@ impl Run {
     pub fn measuring_wait_ps(&self, row: &Row, kind: RegionKind) -> u128 {
         let timed = u128::from(row.pairs(kind)) * u128::from(self.pair_cost_ps);
         Self::measured_ps(row).saturating_sub(timed)
-    }
-
-    /// Facts that a reader should know, as sentences: the notes, and the limits of a
-    /// measurement from outside (of a program that was not built with Romp).
-    #[must_use]
-    pub fn remarks(&self) -> Vec<String> {
-        let mut remarks = self.notes.clone();
-        for runtime in &self.runtimes {
-            let Runtime { path, threads, .. } = runtime;
-            remarks.push(format!(
-                "measured from outside, by its OpenMP runtime: {path}, teams of up to {threads}"
-            ));
-            if !runtime.not_visible.is_empty() {
-                let file = path.rsplit('/').next().unwrap_or_default();
-                let what = runtime.not_visible.join("; ");
-                remarks.push(format!("not visible in this mode, with {file}: {what}"));
-            }
-        }
-        remarks
     }
 }
 

@@ -203,7 +203,6 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
         .filter(|(_, count)| *count > 0)
         .map(|(what, count)| format!("{what}: {count}"))
         .chain(throttled(snapshot))
-        .chain(sampled(snapshot))
         .collect()
 }
 
@@ -214,17 +213,6 @@ fn throttled(snapshot: &Snapshot) -> Option<String> {
         format!(
             "regions that were counted but no longer timed after many short executions \
              (ROMP_THROTTLE): {names}"
-        )
-    })
-}
-
-/// The note that names the regions of which only some executions were timed.
-fn sampled(snapshot: &Snapshot) -> Option<String> {
-    let names = named(snapshot.sampled());
-    (!names.is_empty()).then(|| {
-        format!(
-            "regions whose times are estimates, since only some of their many short executions \
-             were timed (ROMP_BUDGET; their counts are exact): {names}"
         )
     })
 }

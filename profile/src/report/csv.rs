@@ -77,7 +77,7 @@ fn header(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (name, value) in facts {
         writeln!(out, "{name},{}", quoted(&value))?;
     }
-    for note in &run.remarks() {
+    for note in &report.profile.remarks() {
         writeln!(out, "Note,{}", quoted(note))?;
     }
     for (region, label) in report.labels.iter().enumerate() {

@@ -230,7 +230,7 @@ fn without_processor(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()>
 /// The text report's summary, and further facts that a reader should know.
 fn details(page: &Page<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let report = page.report;
-    let notes = report.profile.run.remarks();
+    let notes = report.profile.remarks();
     writeln!(out, "<details class=\"more\"><summary>In words</summary>")?;
     for line in report.summary.lines.iter().chain(&notes) {
         writeln!(out, "<p>{}</p>", escaped(line))?;

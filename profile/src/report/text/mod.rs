@@ -98,7 +98,7 @@ fn general(report: &Report<'_>, out: &mut TextSink<'_>) -> io::Result<()> {
     if run.processors > 0 {
         writeln!(out, "{:<16}: {}", "Processors", run.processors)?;
     }
-    for note in &run.remarks() {
+    for note in &report.profile.remarks() {
         prose(&format!("Note: {}", printable(note)), 6, out)?;
     }
     Ok(())
