@@ -121,6 +121,38 @@ fn a_barrier_between_opposite_loops_is_one_cause() {
     assert_eq!(alike, [each(1), each(2)]);
 }
 
+/// A loop behind the first one is not seen, or has no barrier of its own.
+#[test]
+fn the_end_of_a_region_is_a_barrier_like_others() {
+    let with = |end: [u64; 2]| {
+        let mut profile = team(&[Kind::Loop], vec![loop_of(1, [[60, 0], [20, 40]])]);
+        for (member, wait) in end.into_iter().enumerate() {
+            let parts = [(Main, 80), (Body, 80 - wait), (Ibarr, wait)];
+            profile.nodes[0].rows[member + 1] = row(member + 1, &parts);
+        }
+        profile
+    };
+    let opposite = with([15, 0]);
+    assert_eq!(found(&opposite), [(CauseKind::BarrierBetween, Some(1), 15)]);
+    let what = &causes(&opposite)[0].what;
+    assert!(
+        what.contains("at the end of the region at line 10"),
+        "{what}"
+    );
+    // What a thread did before it waited inside explains no wait at the end.
+    let alike = with([0, 15]);
+    let each = [
+        (CauseKind::Imbalance, Some(1), 20),
+        (CauseKind::Imbalance, Some(0), 8),
+    ];
+    assert_eq!(found(&alike), each);
+    let what = &causes(&alike)[1].what;
+    assert!(
+        what.contains("threads waited mostly for thread 0->0"),
+        "{what}"
+    );
+}
+
 #[test]
 fn an_explicit_barrier_between_opposite_waits_is_one_cause() {
     let barriers = |first: [u64; 2], second: [u64; 2], between: Option<profile::model::Node>| {

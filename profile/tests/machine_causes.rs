@@ -98,7 +98,9 @@ fn a_thread_that_a_team_leaves_out_waits() {
         let in_teams = 80 * (members as u64 - 1);
         scheduling.run_ns = scheduling.first_run_ns + (in_teams + 20) * SECOND;
         let notes = Report::new(&profile).causes.notes;
-        notes.iter().any(|note| note.contains("in code that is not measured"))
+        notes
+            .iter()
+            .any(|note| note.contains("in code that is not measured"))
     };
     assert!(is_told(2));
     assert!(!is_told(1));
@@ -291,6 +293,8 @@ fn a_thread_outside_of_all_teams_waits_for_no_lock() {
     assert_eq!(with(Some(0), one), 1);
     // Another initial thread may hold it.
     assert_eq!(with(None, &[&[0], &[0, 0], &[0, 1], &[1]]), 1);
+    // No team has a second thread.
+    assert_eq!(with(Some(0), &[&[0], &[0, 0], &[0, 0, 0]]), 0);
 }
 
 /// Teams that cost much more than those with processors of their own wait for one: the region is not small for

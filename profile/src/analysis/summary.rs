@@ -225,9 +225,11 @@ impl Facts<'_> {
         )
     }
 
-    /// Whether what threads lost is little, and can be told from work.
+    /// Whether what threads lost is little, and can be told from work and from the cost of measuring.
     fn is_negligible(&self) -> bool {
-        self.all_is_told() && self.overheads.whole_sum.overhead.percent < 2.0 * NEGLIGIBLE
+        self.all_is_told()
+            && self.overheads.whole_sum.overhead.percent < 2.0 * NEGLIGIBLE
+            && self.dilated().is_none()
     }
 
     /// A cause in one line: what it would win, where, why, and what to try.

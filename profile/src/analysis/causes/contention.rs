@@ -37,8 +37,8 @@ const ONE_OTHER_NS: f64 = 5.0;
 /// Entries seldom had to wait if fewer than this part of them did.
 const SELDOM_WAITED_SHARE: f64 = 0.1;
 
-/// If entries seldom had to wait and took this many nanoseconds in the mean, most of that was the
-/// time in which the lock's cache line came from another processor.
+/// If entries seldom had to wait, and to take the lock and to give it back took this many nanoseconds in the mean,
+/// most of that was the time in which cache lines came from another processor or from memory.
 const FETCHED_NS: u64 = 5;
 
 /// To take a lock that is free and to give it back takes less than this many nanoseconds, also if its
@@ -65,6 +65,10 @@ const ATOMIC_NOTE_PERCENT: f64 = 5.0;
 /// For an ordered region whose turns cannot come sooner.
 const ORDERED_ONLY: &str = "Do only what must happen in order in the ordered part, and the rest \
                             before it.";
+
+/// For an atomic update whose value is used, so that no reduction can replace it.
+const CAPTURED: &str = "If it hands something out, take many at once, as with a step of 1000, or let the \
+                        schedule of a loop do so.";
 
 /// One cause for each thing that threads queue for.
 pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
@@ -149,15 +153,15 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
             .map(|region| hidden_ns(facts.profile, facts.tree, *region));
         return (measured - updates * hidden.max().unwrap_or(0) as f64).max(0.0);
     }
+    let alone = (updates * UPDATE_NS).min(measured);
+    if at_once <= 1.0 {
+        return alone;
+    }
     // The times of updates that nobody timed are those without probes.
     if at_once > 2.0 || are_mostly_untimed(facts, regions) {
         return measured;
     }
-    let alone = (updates * UPDATE_NS).min(measured);
-    match at_once > 1.0 {
-        true => alone + ((measured - alone) / 2.0).min(updates * ONE_OTHER_NS),
-        false => alone,
-    }
+    alone + ((measured - alone) / 2.0).min(updates * ONE_OTHER_NS)
 }
 
 /// The time that a run saves without critical sections, per time to enter and leave them. The data that they
@@ -343,18 +347,24 @@ fn what(
                 false => format!("{times} entries"),
             };
             // Only an entry that is timed by sample tells of a wait for a lock that was free.
-            let entering = column_sum(facts, regions, Quantity::EnterTime) / times.max(1);
-            let is_fetched = matches!(kind, Kind::Lock | Kind::Critical)
-                && (waited as f64) < SELDOM_WAITED_SHARE * timed as f64
-                && entering >= FETCHED_NS;
+            let passing = column_sum(facts, regions, Quantity::EnterTime)
+                .saturating_add(column_sum(facts, regions, Quantity::ExitTime))
+                / times.max(1);
+            let is_fetched =
+                (waited as f64) < SELDOM_WAITED_SHARE * timed as f64 && passing >= FETCHED_NS;
             let (only, number) = match waited {
                 0 => ("", "none".to_owned()),
                 waited => ("only ", waited.to_string()),
             };
+            let pass = match kind {
+                Kind::Lock => "set and unset",
+                _ => "enter and leave",
+            };
             let waits = match is_fetched {
                 true => format!(
-                    "; {only}{number} of {entries} found it taken, but most entries had to fetch its cache line \
-                     from another processor"
+                    "; {only}{number} of {entries} found it taken, but to {pass} it took {} each: mostly a \
+                     cache line had to be fetched",
+                    time(passing)
                 ),
                 false => format!(
                     ", and {number} of {entries} had to wait{}",
@@ -449,6 +459,7 @@ fn remedy(facts: &Facts<'_, '_>, kind: Kind, region: usize) -> String {
                                         for sooner."
             .to_owned(),
         Kind::Ordered if turns_come_soon() => ORDERED_ONLY.to_owned(),
+        Kind::Atomic if mentions(region, "capture") => CAPTURED.to_owned(),
         _ => advice(region.kind, Category::Synch, LoopFacts::default())
             .unwrap_or_default()
             .to_owned(),

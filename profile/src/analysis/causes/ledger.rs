@@ -10,7 +10,7 @@ use crate::analysis::overheads::category;
 use crate::analysis::tree::{Tree, TreeNode};
 use crate::analysis::wall::Walls;
 use crate::columns::{Measures, Quantity};
-use crate::model::Profile;
+use crate::model::{Profile, Thread};
 use crate::overheads::{self, Category, Cost};
 use crate::region_kind::{Barrier, RegionKind};
 
@@ -70,9 +70,12 @@ impl Ledger {
             .flat_map(|(region, it)| overheads::of(it.kind).map(move |cost| entry(region, cost)))
             .collect();
         let is_one_initial = profile.has_one_initial_thread_each();
+        // No thread can wait for another one outside of all teams, or where no team has two threads,
+        // whatever is estimated.
+        let is_another = |thread: &Thread| !thread.is_initial() && !thread.is_first_member();
+        let has_teams = profile.threads.iter().any(is_another);
         for (here, node) in tree.nodes.iter().enumerate() {
-            // No thread can wait for another one outside of all teams, whatever is estimated.
-            let is_alone = is_one_initial && node.scope.is_none();
+            let is_alone = is_one_initial && (node.scope.is_none() || !has_teams);
             if is_alone && matches!(node.kind, RegionKind::Critical | RegionKind::Lock) {
                 continue;
             }
@@ -195,16 +198,18 @@ impl Entry {
 
     /// Whether it is a wait for other members of the team.
     pub(super) fn is_wait(&self) -> bool {
-        matches!(
-            self.cost.quantity,
-            Quantity::BarrierTime | Quantity::WaitTime
-        )
+        is_wait_of_members(self.cost.quantity)
     }
 
     /// Whether it is about a region of this kind.
     pub(super) fn is_of(&self, kinds: &[RegionKind]) -> bool {
         kinds.contains(&self.cost.kind)
     }
+}
+
+/// Whether a time is one for which members of a team wait for each other.
+pub(super) fn is_wait_of_members(quantity: Quantity) -> bool {
+    matches!(quantity, Quantity::BarrierTime | Quantity::WaitTime)
 }
 
 /// The part of a time that the measurement itself took, in nanoseconds.

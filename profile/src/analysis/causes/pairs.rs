@@ -87,7 +87,11 @@ fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences 
         (is_loop, _) => PairSentences {
             place: facts.at(first.cost.place, first.region).words,
             what: format!(
-                "threads that have much to do before it have little before the next barrier, at line {b}"
+                "threads that have much to do before it have little before the next barrier, {}",
+                match second.cost.kind.is_parallel() {
+                    true => format!("at the end of the region at line {b}"),
+                    false => format!("at line {b}"),
+                }
             ),
             at: "at both",
             remedy: match is_loop {
@@ -100,7 +104,7 @@ fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences 
 }
 
 /// Pairs of barriers that follow each other in the same block and are executed equally often: those of
-/// loops, and explicit ones. Loops without a barrier may stand in between.
+/// loops, explicit ones, and that at the end of a parallel region. Loops without a barrier may stand in between.
 fn neighbours(facts: &Facts<'_, '_>) -> Vec<(usize, usize)> {
     let nodes = &facts.tree.nodes;
     let mut pairs = Vec::new();
@@ -125,6 +129,13 @@ fn neighbours(facts: &Facts<'_, '_>) -> Vec<(usize, usize)> {
                 pairs.push((first.region, child.region));
             }
             before = Some(child);
+        }
+        if let Some(last) = before
+            && parent.kind.is_parallel()
+            && executions(last) == executions(parent)
+            && !pairs.contains(&(last.region, parent.region))
+        {
+            pairs.push((last.region, parent.region));
         }
     }
     pairs

@@ -1,7 +1,7 @@
 //! Waits of team members for each other: which member they waited for, and why that member had
 //! more to do.
 
-use super::ledger::{Entry, Ledger, largest};
+use super::ledger::{Entry, Ledger, is_wait_of_members, largest};
 use super::shape::{self, Shape};
 use super::{Cause, Doubt, Facts, Kind, Place, kernel, mentions, task_waits};
 use crate::advice::{TOO_LITTLE_WORK, TOO_SHORT_FOR_TEAM, advice, for_loop};
@@ -9,7 +9,7 @@ use crate::analysis::remedy::{EXPLAINED_WAIT_SHARE, loop_facts, too_little_work}
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::columns::{Quantity, occupied};
-use crate::overheads::Category;
+use crate::overheads::{self, Category};
 use crate::region_kind::RegionKind;
 use crate::schedule::Schedule;
 
@@ -94,6 +94,9 @@ fn of_construct(entry: &Entry) -> Kind {
     }
 }
 
+/// Waits inside a parallel region matter if they are more than one of so many parts of the wait at its end.
+const PARTS_OF_WAIT: u64 = 10;
+
 fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     let kind = of_construct(entry);
     let region = &facts.profile.regions[entry.region];
@@ -101,23 +104,34 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     let cause = facts.cause(kind, place, taken);
     let is_loop = matches!(region.kind, RegionKind::Loop | RegionKind::ParallelLoop);
     let table = facts.table(entry.region);
-    let spread = table.and_then(|table| shape::of(table, &facts.profile.threads));
+    // Behind a wait inside of a region all threads start anew, so their work before it explains nothing.
+    let starts_anew = waited_inside(facts, entry.region) * PARTS_OF_WAIT > entry.amount.lost;
+    let spread = table
+        .filter(|_| !starts_anew)
+        .and_then(|table| shape::of(table, &facts.profile.threads));
     let of_loop = loop_facts(region, facts.table(entry.region));
     if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
         let schedule = Schedule::of(of_loop.schedule.unwrap_or_default());
         let is_handed_out = is_loop && schedule.hands_out_at_run_time();
+        let is_workshare = matches!(
+            region.kind,
+            RegionKind::Workshare | RegionKind::ParallelWorkshare
+        );
         let what = match (spread.shape, is_handed_out) {
             (Shape::Turns, true) => LONGEST_IN_TURNS.to_owned(),
+            (Shape::Turns | Shape::Late, _) if is_workshare => STATEMENTS_IN_TURNS.to_owned(),
             _ => uneven(facts, &spread, is_loop),
         };
+        let of_kind = || advice(region.kind, entry.category, of_loop).unwrap_or_default();
         let remedy = match (spread.shape, is_loop) {
+            _ if is_workshare => of_kind(),
             (Shape::Turns, _) if is_handed_out => for_loop(of_loop),
             (Shape::Turns, _) if region.kind == RegionKind::Loop => LOOP_TURNS,
             (Shape::Turns, true) => PARALLEL_LOOP_TURNS,
             (Shape::Turns, false) => TURNS,
             (Shape::Late, _) => LATE_THREAD_ADVICE,
             (_, true) => for_loop(of_loop),
-            _ => advice(region.kind, entry.category, of_loop).unwrap_or_default(),
+            _ => of_kind(),
         };
         let cause = cause.showing(&spread.evidence()).saying(what, remedy);
         let members = facts
@@ -149,6 +163,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
         Kind::Single => "one thread worked in it while the others waited".to_owned(),
         Kind::Sections => "threads waited for the one with the longest sections".to_owned(),
         Kind::Barrier => last_to_come(facts, entry),
+        Kind::Imbalance if starts_anew => last_to_come(facts, entry),
         _ => format!(
             "threads executed it {} in all, and lost {} each time on average",
             count(times, "time"),
@@ -161,7 +176,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     if let (Kind::Sections, Some(spread)) = (kind, spread) {
         cause = cause.showing(&spread.evidence());
     }
-    match kind == Kind::Barrier && all_wait(facts, entry) {
+    match (kind == Kind::Barrier || starts_anew) && all_wait(facts, entry) {
         true => cause.by_chance(),
         false => cause,
     }
@@ -200,8 +215,13 @@ const LATE_THREAD_ADVICE: &str = "See what it does before: share that out, let t
                     go on where they need not wait.";
 
 /// Advice for threads that are late in turns.
-const TURNS: &str = "No thread is late again and again: see whether iterations differ from one \
+const TURNS: &str = "No thread is late again and again: see whether what it has to do differs from one \
                      execution to the next, and whether other programs used the processors.";
+
+/// For the statements of a `workshare` that the compiler does not share out: the thread that comes first executes
+/// them.
+const STATEMENTS_IN_TURNS: &str =
+    "one thread executed most of its statements while the others waited, not always the same one";
 
 /// For threads that are late in turns in a combined loop, which ends with its region.
 const PARALLEL_LOOP_TURNS: &str = "No thread is late again and again: if iterations differ from one execution \
@@ -375,6 +395,29 @@ pub(super) fn times_of(facts: &Facts<'_, '_>, region: usize) -> Vec<(usize, u64)
     by_thread(facts, &[region], |node, row| {
         occupied(node.kind, row.row).saturating_sub(Quantity::BarrierTime.inclusive(row))
     })
+}
+
+/// For how long threads waited for others of their team inside a parallel region, before the region's end.
+fn waited_inside(facts: &Facts<'_, '_>, region: usize) -> u64 {
+    let nodes = &facts.tree.nodes;
+    let own = nodes
+        .iter()
+        .filter(|node| node.region == region && node.kind.is_parallel());
+    let mut open: Vec<usize> = own.flat_map(|node| node.children.iter().copied()).collect();
+    let mut sum = 0;
+    while let Some(index) = open.pop() {
+        let node = &nodes[index];
+        if node.kind.is_parallel() {
+            continue;
+        }
+        let waits = overheads::of(node.kind).filter(|cost| is_wait_of_members(cost.quantity));
+        for cost in waits {
+            let lost = node.executors().map(|row| node.lost(cost, &row));
+            sum += lost.sum::<u64>();
+        }
+        open.extend(&node.children);
+    }
+    sum
 }
 
 /// A time of the given regions, summed up for each thread that executed them.
