@@ -4,6 +4,7 @@
 //! the loop and its tasks. The place of the loop in the program comes with the group that the
 //! runtime opens around both.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 
 use profile::region_kind::RegionKind;
@@ -84,7 +85,9 @@ pub(super) unsafe extern "C" fn task_create(
     }
     let of_loop = match places::is_inside(TASKLOOP, address.addr()) {
         // SAFETY: the runtime gives a place that we have filled, or none.
-        true => loop_that_makes_tasks().or_else(|| unsafe { loop_of_part(parent, address) }),
+        true => loop_that_makes_tasks()
+            .or_else(|| loop_of_part(unsafe { read(parent) }, address))
+            .or_else(|| loop_of_part(executed_now(), address)),
         false => None,
     };
     if let Some(region) = of_loop {
@@ -156,14 +159,22 @@ fn loop_that_makes_tasks() -> Option<&'static Region> {
     )
 }
 
+thread_local! {
+    /// What is kept for the explicit task that this thread executes; 0 if it executes none.
+    static EXECUTED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The explicit task that this thread executes.
+fn executed_now() -> Option<(&'static Region, u64)> {
+    // SAFETY: it was kept for a task that is not over.
+    unsafe { links::kept(EXECUTED.get()) }
+}
+
 /// The loop of which a task is a part. The runtime may let such a task make tasks of a part of its
-/// iterations. The user's tasks that it makes have places of their own.
-///
-/// # Safety
-/// As for [`read`].
-unsafe fn loop_of_part(parent: Data, address: Address) -> Option<&'static Region> {
-    // SAFETY: as the caller promises.
-    let (region, _) = unsafe { read(parent) }?;
+/// iterations: as its own children, or as children of the task that executes the loop. The user's
+/// tasks that it makes have places of their own.
+fn loop_of_part(task: Option<(&'static Region, u64)>, address: Address) -> Option<&'static Region> {
+    let (region, _) = task?;
     let is_user_s = places::is_stated(TASK, address.addr());
     (region.kind == RegionKind::Taskloop && !is_user_s).then_some(region)
 }
@@ -180,6 +191,8 @@ unsafe fn read(task: Data) -> Option<(&'static Region, u64)> {
 pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
     // SAFETY: the runtime gives places that we have filled, or none.
     let (ended, begun) = unsafe { (read(prior), read(next)) };
+    // SAFETY: as above.
+    EXECUTED.set(unsafe { next.as_ref() }.copied().unwrap_or(0));
     if matches!(status, abi::COMPLETE | abi::CANCELLED)
         && let Some((region, _)) = ended
     {
