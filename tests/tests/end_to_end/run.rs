@@ -9,6 +9,7 @@ mod equal_code;
 mod hot_team;
 mod reductions;
 mod small_teams;
+mod split_taskloop;
 mod starts;
 mod without_debug_information;
 
