@@ -83,8 +83,35 @@ pub(super) fn is_kept(construct: &Descriptor, branches: &[Branch], compiled: &Co
     }
 }
 
-/// The branches of those conditionals of the preprocessor in which there are constructs.
-pub(super) fn branches(source: &str, constructs: &[Descriptor]) -> Vec<Branch> {
+/// A source without the conditionals of which the words tell what the preprocessor keeps, such as `#ifdef
+/// _OPENMP`: they, and the lines that are left out, are blank. None if there are none. A construct may begin in
+/// one such conditional and end in another one.
+pub(super) fn without_known_conditionals(source: &str) -> Option<String> {
+    let all = all_branches(source);
+    let kept = |branch: &Branch| branch.is_kept(&Compiled::default());
+    let unknown: BTreeSet<u32> = all
+        .iter()
+        .filter(|branch| kept(branch).is_none())
+        .map(|branch| branch.of)
+        .collect();
+    let mut blank = BTreeSet::new();
+    for branch in all.iter().filter(|branch| !unknown.contains(&branch.of)) {
+        let [first, last] = branch.lines;
+        match kept(branch) {
+            Some(true) => blank.extend([first, last]),
+            _ => blank.extend(first..=last),
+        }
+    }
+    let line = |(number, line): (u32, &str)| match blank.contains(&number) {
+        true if line.ends_with('\n') => "\n".to_owned(),
+        true => String::new(),
+        false => line.to_owned(),
+    };
+    (!blank.is_empty()).then(|| (1..).zip(source.split_inclusive('\n')).map(line).collect())
+}
+
+/// The branches of all conditionals of the preprocessor.
+fn all_branches(source: &str) -> Vec<Branch> {
     let mut found: Vec<Branch> = Vec::new();
     let mut open: Vec<Branch> = Vec::new();
     for (number, line) in (1..).zip(source.lines()) {
@@ -114,6 +141,12 @@ pub(super) fn branches(source: &str, constructs: &[Descriptor]) -> Vec<Branch> {
             });
         }
     }
+    found
+}
+
+/// The branches of those conditionals of the preprocessor in which there are constructs.
+pub(super) fn branches(source: &str, constructs: &[Descriptor]) -> Vec<Branch> {
+    let mut found = all_branches(source);
     let has_construct = |branch: &&Branch| {
         let mut constructs = constructs.iter();
         constructs.any(|one| branch.holds(one.begin.first))

@@ -15,7 +15,7 @@ use crate::plan::Decision;
 use crate::{Options, Source, instrument_read};
 
 use super::align::{END, has, has_function, ignores_case, is_measured_as, is_same, may_be_of};
-use super::branches::{Branch, Compiled, Kept, branches, is_kept};
+use super::branches::{Branch, Compiled, Kept, branches, is_kept, without_known_conditionals};
 use super::headers::{self, Folders};
 use super::module::Frame;
 use super::wanted::ASKS_FOR_NUMBER;
@@ -269,7 +269,10 @@ fn is_sentinel(line: &str) -> bool {
 }
 
 fn read(file: &str, folders: &Folders) -> Option<Constructs> {
-    let original = super::super::read_source(Path::new(file)).ok()?;
+    let mut original = super::super::read_source(Path::new(file)).ok()?;
+    if let Some(text) = without_known_conditionals(&String::from_utf8_lossy(&original.text)) {
+        original.text = text.into_bytes();
+    }
     let (included, are_all) = headers::included_by(Path::new(file), folders);
     let reading = front_end(original.language).read(&original);
     let expanded = reading.without_preprocessor(&included);
@@ -398,6 +401,29 @@ mod tests {
         assert_eq!(kinds("a.F90", clause), (vec![2], true));
         let alternatives = "#ifdef A\n!$omp private(b) &\n#else\n!$omp private(c) &\n#endif";
         assert_eq!(kinds("b.F90", alternatives), (vec![], false));
+    }
+
+    /// A construct may begin in one conditional and end in another.
+    #[test]
+    fn conditionals_that_ask_for_openmp_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.c");
+        let constructs = |macro_name: &str| {
+            let text = format!(
+                "void f(void) {{\n#ifdef {macro_name}\n#pragma omp parallel\n{{\n#endif\n  g();\n\
+                 #ifdef {macro_name}\n}}\n#else\n#pragma omp barrier\n#endif\n}}\n"
+            );
+            std::fs::write(&path, text).unwrap();
+            let constructs = read(&path.to_string_lossy(), &Folders::default()).unwrap();
+            let lines = constructs
+                .all
+                .iter()
+                .map(|it| (it.begin.first, it.end.last));
+            let may_be_more = constructs.may_be_more(RegionKind::Parallel, Some("h"));
+            (lines.collect::<Vec<_>>(), may_be_more)
+        };
+        assert_eq!(constructs("_OPENMP"), (vec![(3, 8)], false));
+        assert_eq!(constructs("MINE"), (vec![(10, 10)], true));
     }
 
     #[test]
