@@ -129,14 +129,33 @@ fn delay_of_others_ps(pair_cost_ps: u64, row: &Row, others: f64) -> u128 {
 }
 
 /// For how long other threads waited while threads that held a lock passed over its probes, in
-/// picoseconds. Each probe delays all threads of the queue.
-fn delay_of_queue_ps(passed_pair_cost_ps: u64, kind: RegionKind, row: &Row, most: f64) -> u128 {
+/// picoseconds. Each probe delays all threads of the queue. This part of the entries had to wait.
+fn delay_of_queue_ps(
+    passed_pair_cost_ps: u64,
+    kind: RegionKind,
+    row: &Row,
+    most: f64,
+    waited: f64,
+) -> u128 {
     if !matches!(kind, RegionKind::Critical | RegionKind::Lock) {
         return 0;
     }
-    let queue = row.enter().ns as f64 / row.body.ns.max(1) as f64;
+    let queue = waited * row.enter().ns as f64 / row.body.ns.max(1) as f64;
     let cost_ps = row.passed_pairs(kind) as f64 * passed_pair_cost_ps as f64;
     (cost_ps * queue.min(most)) as u128
+}
+
+/// For each region, the part of its timed entries that found their lock or critical section taken.
+fn waited_shares(profile: &Profile) -> Vec<f64> {
+    let mut waited = vec![0_u64; profile.regions.len()];
+    for site in profile.contention.iter().flat_map(|guard| &guard.sites) {
+        waited[site.region] = waited[site.region].saturating_add(site.waited);
+    }
+    let timed = profile.timed_instances();
+    let shares = waited.iter().zip(&timed);
+    shares
+        .map(|(waited, [timed, _])| (*waited as f64 / (*timed).max(1) as f64).min(1.0))
+        .collect()
 }
 
 /// None if the cost of an event is not known.
@@ -146,6 +165,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
         return None;
     }
     let polling = polling_threads(profile, tree);
+    let waited = waited_shares(profile);
     let mut sums = vec![Sum::default(); profile.regions.len()];
     for (index, node) in tree.nodes.iter().enumerate() {
         let sum = &mut sums[node.region];
@@ -153,7 +173,13 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
         let queue = node.rows().count().saturating_sub(1) as f64;
         for row in node.rows() {
             let delay_ps = delay_of_others_ps(run.pair_cost_ps, row.row, others)
-                + delay_of_queue_ps(run.passed_pair_cost_ps, node.kind, row.row, queue);
+                + delay_of_queue_ps(
+                    run.passed_pair_cost_ps,
+                    node.kind,
+                    row.row,
+                    queue,
+                    waited[node.region],
+                );
             sum.cost_ps += delay_ps;
             sum.waited_ps += delay_ps;
             sum.pairs += row.row.pairs(node.kind);

@@ -306,9 +306,11 @@ fn remedy(facts: &Facts<'_, '_>, kind: Kind, [work, paid, breaks_even]: [u64; 3]
             time(breaks_even)
         )
     } else if work as f64 <= WORTH_A_TEAM {
-        ", or try whether it is faster serial, with an if clause: the threads' work includes fetching \
-         data from each other's caches"
-            .to_owned()
+        let why = match facts.overheads.threads > 1 {
+            true => ": the threads' work includes fetching data from each other's caches",
+            false => "",
+        };
+        format!(", or try whether it is faster serial, with an if clause{why}")
     } else {
         String::new()
     };
