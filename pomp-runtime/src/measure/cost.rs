@@ -130,7 +130,9 @@ fn in_place(pairs: u64) -> f64 {
     let all = thread::all();
     let seen = all.iter().map(|thread| thread.own_time.steps()).sum();
     let in_loop = pairs as f64 * COARSE.ticks() as f64 / PAIRS as f64;
-    ratio_of_steps(seen, in_loop / coarse_clock::mean_period())
+    // In a loop, the events take the least that they can. A processor that works ahead reads the clock behind
+    // an event early, so steps are missed.
+    ratio_of_steps(seen, in_loop / coarse_clock::mean_period()).max(1.0)
 }
 
 /// The ratio of the steps that were seen to those that were expected. The fewer there are, the less they
