@@ -80,7 +80,7 @@ fn the_program_counts_instances_at_its_own_place_only() {
         .filter(|node| node.rows[0].main.count != MANY as u64 / 8);
     let counts: Vec<u64> = all.map(|node| node.rows[0].main.count).collect();
     assert_eq!(counts, [MANY as u64 * 7 / 8, MANY as u64]);
-    assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
+    assert_eq!(profile.remarks().len(), 1, "{:?}", profile.remarks());
 }
 
 /// The section is passed over when the construct is first executed in it.

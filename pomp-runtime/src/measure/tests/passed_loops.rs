@@ -79,5 +79,5 @@ fn what_happens_in_a_loop_that_is_passed_over_keeps_its_call_path() {
         assert!(marked.contains(&line), "{marked:?}");
     }
     assert_eq!(row(&profile, "for").main.count, 2 * MANY as u64);
-    assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
+    assert_eq!(profile.remarks().len(), 1, "{:?}", profile.remarks());
 }

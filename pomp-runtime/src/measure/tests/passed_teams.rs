@@ -141,8 +141,8 @@ fn small_teams(handed: bool) {
         let off = row.body.ns.abs_diff(worked[member]);
         assert!(off <= 3 * estimate.error_ns, "{off} {estimate:?}");
     }
-    assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
-    assert!(profile.run.notes[0].contains("estimates"));
+    assert_eq!(profile.remarks().len(), 1, "{:?}", profile.remarks());
+    assert!(profile.remarks()[0].contains("estimates"));
 }
 
 /// What recording takes is found by comparing teams that are near in time. The work of a region may grow while the
@@ -262,5 +262,5 @@ fn what_happens_in_a_team_that_is_passed_over_keeps_its_call_path() {
         let timed = row.estimate().unwrap().timed;
         assert!(timed >= MANY as u64 / 2, "{timed}");
     }
-    assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
+    assert_eq!(profile.remarks().len(), 1, "{:?}", profile.remarks());
 }

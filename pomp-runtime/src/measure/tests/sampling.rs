@@ -71,9 +71,9 @@ fn counts_are_exact_and_times_are_near() {
     let spread: u64 = spread.map(|bucket| bucket.count).sum();
     assert_eq!(spread, MANY as u64);
     assert!(
-        profile.run.notes[0].contains("estimates") && profile.run.notes[0].contains("a.c:1"),
+        profile.remarks()[0].contains("estimates") && profile.remarks()[0].contains("a.c:1"),
         "{:?}",
-        profile.run.notes
+        profile.remarks()
     );
 }
 
@@ -162,7 +162,7 @@ fn what_happens_in_an_instance_keeps_its_call_path() {
         marked.contains(&"userRegion@2 in body/critical@1 0: main 10000x20000".to_owned()),
         "{marked:?}"
     );
-    assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
+    assert_eq!(profile.remarks().len(), 1, "{:?}", profile.remarks());
 }
 
 /// Each of two call paths has counts of its own, though one place of the table serves both
@@ -272,7 +272,7 @@ fn locks_are_counted_exactly_and_timed_by_sample() {
         row.main.ns
     );
     assert_eq!(row.span(PseudoRegion::Body).ns, row.main.ns);
-    assert_eq!(profile.run.notes.len(), 1, "{:?}", profile.run.notes);
+    assert_eq!(profile.remarks().len(), 1, "{:?}", profile.remarks());
 }
 
 /// A nestable lock that its thread sets again, by the same call or by another one.

@@ -4,7 +4,7 @@
 use super::ledger::{Entry, Ledger, is_wait_of_members, largest};
 use super::shape::{self, Shape};
 use super::{Cause, Doubt, Facts, Kind, Place, kernel, mentions, task_waits};
-use crate::advice::{TOO_LITTLE_WORK, TOO_SHORT_FOR_TEAM, advice, for_loop};
+use crate::advice::{LoopFacts, TOO_LITTLE_WORK, TOO_SHORT_FOR_TEAM, advice, for_loop};
 use crate::analysis::remedy::{EXPLAINED_WAIT_SHARE, loop_facts, too_little_work};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
@@ -102,53 +102,16 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     let region = &facts.profile.regions[entry.region];
     let place = facts.at(entry.cost.place, entry.region);
     let cause = facts.cause(kind, place, taken);
-    let is_loop = matches!(region.kind, RegionKind::Loop | RegionKind::ParallelLoop);
     let table = facts.table(entry.region);
     // Behind a wait inside of a region all threads start anew, so their work before it explains nothing.
-    let starts_anew = waited_inside(facts, entry.region) * PARTS_OF_WAIT > entry.amount.lost;
+    let starts_anew =
+        waited_inside(facts, entry.region).saturating_mul(PARTS_OF_WAIT) > entry.amount.lost;
     let spread = table
         .filter(|_| !starts_anew)
         .and_then(|table| shape::of(table, &facts.profile.threads));
     let of_loop = loop_facts(region, facts.table(entry.region));
     if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
-        let schedule = Schedule::of(of_loop.schedule.unwrap_or_default());
-        let is_handed_out = is_loop && schedule.hands_out_at_run_time();
-        let is_workshare = matches!(
-            region.kind,
-            RegionKind::Workshare | RegionKind::ParallelWorkshare
-        );
-        let what = match (spread.shape, is_handed_out) {
-            (Shape::Turns, true) => LONGEST_IN_TURNS.to_owned(),
-            (Shape::Turns | Shape::Late, _) if is_workshare => STATEMENTS_IN_TURNS.to_owned(),
-            _ => uneven(facts, &spread, is_loop),
-        };
-        let of_kind = || advice(region.kind, entry.category, of_loop).unwrap_or_default();
-        let remedy = match (spread.shape, is_loop) {
-            _ if is_workshare => of_kind(),
-            (Shape::Turns, _) if is_handed_out => for_loop(of_loop),
-            (Shape::Turns, _) if region.kind == RegionKind::Loop => LOOP_TURNS,
-            (Shape::Turns, true) => PARALLEL_LOOP_TURNS,
-            (Shape::Turns, false) => TURNS,
-            (Shape::Late, _) => LATE_THREAD_ADVICE,
-            (_, true) => for_loop(of_loop),
-            _ => of_kind(),
-        };
-        let cause = cause.showing(&spread.evidence()).saying(what, remedy);
-        let members = facts
-            .table(entry.region)
-            .map_or(1, |it| it.rows().count() as u64);
-        return cause.doubted(match spread.shape {
-            Shape::Turns => Doubt::ByChance,
-            Shape::Late
-                if facts.sum_of(entry.region, Quantity::ExecCount)
-                    < LATE_FROM_EXECUTIONS * members =>
-            {
-                Doubt::ByChance
-            }
-            Shape::Late => Doubt::LateThread,
-            _ if spread.is_slight() => Doubt::ByChance,
-            _ => Doubt::None,
-        });
+        return of_spread(facts, entry, cause, &spread, of_loop);
     }
     // In Fortran the directive at the end has the clause.
     let unsplit = region.unsplit.as_deref().unwrap_or_default();
@@ -180,6 +143,55 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
         true => cause.by_chance(),
         false => cause,
     }
+}
+
+/// A wait at a construct of which it is known how much each thread had to do.
+fn of_spread(
+    facts: &Facts<'_, '_>,
+    entry: &Entry,
+    cause: Cause,
+    spread: &shape::Spread,
+    of_loop: LoopFacts<'_>,
+) -> Cause {
+    let region = &facts.profile.regions[entry.region];
+    let is_loop = matches!(region.kind, RegionKind::Loop | RegionKind::ParallelLoop);
+    let schedule = Schedule::of(of_loop.schedule.unwrap_or_default());
+    let is_handed_out = is_loop && schedule.hands_out_at_run_time();
+    let is_workshare = matches!(
+        region.kind,
+        RegionKind::Workshare | RegionKind::ParallelWorkshare
+    );
+    let what = match (spread.shape, is_handed_out) {
+        (Shape::Turns, true) => LONGEST_IN_TURNS.to_owned(),
+        (Shape::Turns | Shape::Late, _) if is_workshare => STATEMENTS_IN_TURNS.to_owned(),
+        _ => uneven(facts, spread, is_loop),
+    };
+    let of_kind = || advice(region.kind, entry.category, of_loop).unwrap_or_default();
+    let remedy = match (spread.shape, is_loop) {
+        _ if is_workshare => of_kind(),
+        (Shape::Turns, _) if is_handed_out => for_loop(of_loop),
+        (Shape::Turns, _) if region.kind == RegionKind::Loop => LOOP_TURNS,
+        (Shape::Turns, true) => PARALLEL_LOOP_TURNS,
+        (Shape::Turns, false) => TURNS,
+        (Shape::Late, _) => LATE_THREAD_ADVICE,
+        (_, true) => for_loop(of_loop),
+        _ => of_kind(),
+    };
+    let cause = cause.showing(&spread.evidence()).saying(what, remedy);
+    let members = facts
+        .table(entry.region)
+        .map_or(1, |it| it.rows().count() as u64);
+    cause.doubted(match spread.shape {
+        Shape::Turns => Doubt::ByChance,
+        Shape::Late
+            if facts.sum_of(entry.region, Quantity::ExecCount) < LATE_FROM_EXECUTIONS * members =>
+        {
+            Doubt::ByChance
+        }
+        Shape::Late => Doubt::LateThread,
+        _ if spread.is_slight() => Doubt::ByChance,
+        _ => Doubt::None,
+    })
 }
 
 /// Names the thread that kept the others waiting.
