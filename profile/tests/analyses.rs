@@ -365,9 +365,9 @@ fn events_cost_what_they_were_calibrated_to() {
     let dilation = report.dilation.as_ref().unwrap();
     // The fork, two bodies; and for each thread the loop and its barrier: 3 + 4.
     assert_eq!(dilation.pairs, 7);
-    // The other member waits for the fork and the join.
-    assert_eq!(dilation.waited_ns, 1_000_000);
-    assert_eq!(dilation.cost.ns, 8_000_000);
+    // Two members wait for the fork and the join, which take 2.5 times as long as their pair of events.
+    assert_eq!(dilation.waited_ns, 4_000_000);
+    assert_eq!(dilation.cost.ns, 11_000_000);
 }
 
 #[test]

@@ -122,10 +122,17 @@ fn others_of_team(node: &TreeNode<'_>) -> f64 {
     (members as f64 / teams.max(1) as f64 - 1.0).max(0.0)
 }
 
-/// For how long so many other members waited while a thread recorded the begins and the ends of its
-/// teams, in picoseconds.
-fn delay_of_others_ps(pair_cost_ps: u64, row: &Row, others: f64) -> u128 {
-    (row.seq().count as f64 * pair_cost_ps as f64 * others) as u128
+/// The begin and the end of a team take this many times the cost of a pair of events, for all its members. What is
+/// recorded there stands behind the stores of the runtime's barriers, which wait for other processors (measured:
+/// `docs/decisions/measuring-costs.md`).
+const TEAM_PAIRS: f64 = 2.5;
+
+/// For how long the members of the teams of a parallel region waited while a thread recorded their begins and
+/// ends, besides the pair of events that each team has anyway, in picoseconds. `others`: the members
+/// without that thread.
+fn delay_of_members_ps(pair_cost_ps: u64, row: &Row, others: f64) -> u128 {
+    let pairs = TEAM_PAIRS * (1.0 + others) - 1.0;
+    (row.seq().count as f64 * pair_cost_ps as f64 * pairs) as u128
 }
 
 /// For how long other threads waited while threads that held a lock passed over its probes, in
@@ -172,7 +179,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
         let others = others_of_team(node);
         let queue = node.rows().count().saturating_sub(1) as f64;
         for row in node.rows() {
-            let delay_ps = delay_of_others_ps(run.pair_cost_ps, row.row, others)
+            let delay_ps = delay_of_members_ps(run.pair_cost_ps, row.row, others)
                 + delay_of_queue_ps(
                     run.passed_pair_cost_ps,
                     node.kind,

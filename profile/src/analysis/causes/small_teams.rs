@@ -78,24 +78,38 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
         ("threads", most.threads),
         ("threads_at_once", overheads.threads),
     ]);
-    let which = if small.len() > 1 { "that one" } else { "it" };
-    let what = format!(
-        "teams of fewer than {} left {} of thread time without a thread; {which} had {}",
-        count(overheads.threads, "thread"),
-        time(lost),
-        most.sizes(),
-    );
-    let why = match mentions(&facts.profile.regions[most.region], "if") {
-        true => IF_CLAUSE,
-        false => "",
+    let all = count(overheads.threads, "thread");
+    let (lost, sizes) = (time(lost), most.sizes());
+    let (what, all_threads) = match small.len() {
+        1 => (
+            format!("its teams had {sizes}, not {all}: {lost} of thread time were not used"),
+            "See whether it can use all threads.",
+        ),
+        _ => (
+            format!(
+                "their teams had fewer than {all}: {lost} of thread time were not used; those of that one \
+                 had {sizes}"
+            ),
+            "See whether these regions can use all threads.",
+        ),
     };
-    vec![cause.saying(what, format!("{ALL_THREADS}{why}"))]
+    let clauses = CLAUSES.iter();
+    let why = clauses.filter(|(clause, _)| mentions(&facts.profile.regions[most.region], clause));
+    let why: String = why.map(|(_, sentence)| *sentence).collect();
+    vec![cause.saying(what, format!("{all_threads}{why}"))]
 }
 
-const ALL_THREADS: &str = "See whether these regions can use all threads.";
-
-/// For a directive with an `if` clause.
-const IF_CLAUSE: &str = " An if clause may keep more of them serial than need be.";
+/// Clauses that limit a team, and what is said of a directive that has one.
+const CLAUSES: &[(&str, &str)] = &[
+    (
+        "if",
+        " An if clause may keep it serial more often than need be.",
+    ),
+    (
+        "num_threads",
+        " A num_threads clause says how many threads it has.",
+    ),
+];
 
 /// How long a thread was in the teams of a region, and how often.
 #[derive(Clone, Copy, Debug, Default)]

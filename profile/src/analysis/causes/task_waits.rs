@@ -36,8 +36,8 @@ pub(super) fn cause(
         && waits_for_one_task(facts, region).is_none()
     {
         let what = format!(
-            "one thread worked {} in it besides creating tasks, while the others waited or executed \
-             tasks, for only {}",
+            "one thread worked {} in it besides creating tasks, while the others waited, or executed \
+             tasks for {}",
             time(work),
             time(executed)
         );
