@@ -26,15 +26,21 @@ fn told<R>(begin: impl FnOnce() -> R) -> R {
     begin()
 }
 
+/// Whether the thread may combine its part of a reduction that is measured. What is passed over has no frame
+/// at which to note it.
+#[inline(always)]
+pub(super) fn may_note() -> bool {
+    let reduces = |thread: &&Thread| !thread.is_passing_over() && thread.is_in_reduction();
+    !state::is_off() && thread::current().filter(reduces).is_some()
+}
+
 /// Begins to combine the thread's part. `note` is given the time before the call, and its result.
 #[inline(always)]
 fn noted<R: Copy>(
     combine: impl FnOnce() -> R,
     note: impl FnOnce(&'static Thread, u64, R) + Copy,
 ) -> R {
-    // What is passed over has no frame at which to note it.
-    let reduces = |thread: &&Thread| !thread.is_passing_over() && thread.is_in_reduction();
-    if state::is_off() || thread::current().filter(reduces).is_none() {
+    if !may_note() {
         return told(combine);
     }
     let since = clock::now();

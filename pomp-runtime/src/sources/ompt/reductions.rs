@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::super::boundary::thread_event;
-use super::super::reductions::BY_UPDATES;
+use super::super::reductions::{BY_UPDATES, may_note};
 use super::entries::target;
 use crate::measure::clock::now;
 
@@ -34,19 +34,14 @@ pub unsafe extern "C-unwind" fn reduce<const NUMBER: usize>(
     caller: usize,
     lock: *mut c_void,
 ) -> c_int {
-    let since = now();
+    let since = may_note().then(now);
     // SAFETY: the runtime's function of this name takes these words.
     let left = unsafe {
         let reduce: Reduce = std::mem::transmute(target(NUMBER, caller));
         reduce(place, thread, variables, bytes, data, combine, lock)
     };
-    if left == BY_UPDATES {
-        thread_event(|thread| {
-            // What is passed over has no frame at which to note it.
-            if !thread.is_passing_over() {
-                thread.combines_its_part(since);
-            }
-        });
+    if let Some(since) = since.filter(|_| left == BY_UPDATES) {
+        thread_event(|thread| thread.combines_its_part(since));
     }
     left
 }
