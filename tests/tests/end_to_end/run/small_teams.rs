@@ -1,6 +1,6 @@
 //! Small parallel regions that are executed often: their members are passed over, and counted.
 
-use profile::model::Region;
+use profile::model::{Profile, Region};
 use profile::region_kind::RegionKind as K;
 use tests::invariants;
 
@@ -29,6 +29,13 @@ const LOOPS: &[(K, u32, u64)] = &[
     (K::Loop, 59, TIMES),
 ];
 
+/// How many members' parts of the region at a line were passed over.
+fn passed_over(profile: &Profile, line: u32) -> u64 {
+    let rows = rows_of(profile, |region: &Region| region.begin[0] == line);
+    let passed = rows.filter_map(|row| Some(row.main.count - row.estimate()?.timed));
+    passed.sum()
+}
+
 #[test]
 fn members_of_small_teams_are_counted() {
     let folder = ProgramFolder::new();
@@ -55,6 +62,13 @@ fn members_of_small_teams_are_counted() {
             assert_eq!(inner, SELDOM * threads.max(2), "{case}: the inner team");
             let contradictions = invariants::contradictions(&profile);
             assert_eq!(contradictions, Vec::<String>::new(), "{case}");
+            // Not only until the first reduction of each thread.
+            let [without, with] = [18, 26].map(|line| passed_over(&profile, line));
+            let is_little = without < 100 * threads;
+            assert!(
+                is_little || with > 10 * threads,
+                "{case}: {with}, {without}"
+            );
             // With more threads it depends on the machine whether regions are short enough.
             for line in [12, 18, 26] {
                 let is_or_may_be = is_passed_over(&profile, line) || threads > 1;
