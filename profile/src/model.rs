@@ -73,7 +73,7 @@ impl Profile {
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = self.run.notes.clone();
-        remarks.extend(self.estimated());
+        remarks.extend(self.remark_on_estimates());
         for runtime in &self.run.runtimes {
             let Runtime { path, threads, .. } = runtime;
             remarks.push(format!(
@@ -88,8 +88,8 @@ impl Profile {
         remarks
     }
 
-    /// Names the regions of which only some executions were timed.
-    fn estimated(&self) -> Option<String> {
+    /// A sentence with the regions of which only some executions were timed.
+    fn remark_on_estimates(&self) -> Option<String> {
         let nodes = self.nodes.iter();
         let sampled = nodes.filter(|node| node.rows.iter().any(|row| row.estimate().is_some()));
         let regions: BTreeSet<usize> = sampled.map(|node| node.region).collect();

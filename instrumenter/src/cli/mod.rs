@@ -183,7 +183,7 @@ fn end(result: Result<(), Failure>) -> ExitCode {
 }
 
 /// The first bytes of programs, libraries and object files.
-const ELF: &[u8] = b"\x7fELF";
+pub(crate) const ELF: &[u8] = b"\x7fELF";
 
 /// Reads a source file, or standard input for `-`.
 fn read_source(path: &std::path::Path) -> Result<crate::Source, Failure> {

@@ -254,7 +254,7 @@ fn ticks_of_pairs() -> Option<u64> {
 /// Records an event, with all that an entry point does for it.
 #[inline(always)]
 fn record(event: Event, thread: &'static Thread, region: &'static Region) {
-    look_for_thread();
+    look_for_thread_and_place();
     let begin = thread.own_time.begin();
     thread.enter(|thread| thread.on_event(event, region, clock::now));
     thread.own_time.end(begin);
@@ -289,13 +289,13 @@ fn ticks_of_coarse_pairs() -> Option<u64> {
 /// Opens an instance, with all that an entry point does for it.
 #[inline(never)]
 fn open_coarse(thread: &'static Thread, region: &'static Region) -> bool {
-    look_for_thread();
+    look_for_thread_and_place();
     region.has_coarse_times() && thread.opens_at_once(region)
 }
 
 #[inline(never)]
 fn close_coarse(thread: &'static Thread, region: &'static Region) -> bool {
-    look_for_thread();
+    look_for_thread_and_place();
     region.has_coarse_times() && thread.closes_at_once(region)
 }
 
@@ -364,20 +364,19 @@ fn ticks_of_noted() -> Option<u64> {
     )
 }
 
-/// The look for a call's construct by its place, where the program was built without Romp. Entry points do it
-/// first.
+/// Looks for the construct of a call by its place. Entry points do so first if the program was built without Romp.
 static LOOK_FOR_PLACE: OnceLock<fn()> = OnceLock::new();
 
-/// From now on, `look` is a part of what recording an event costs.
+/// From now on, a look for the place of a call is a part of what recording an event costs.
 #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
-pub(crate) fn include(look: fn()) {
+pub(crate) fn add_look_for_place(look: fn()) {
     // There is one such look.
     let _ = LOOK_FOR_PLACE.set(look);
 }
 
 /// What every probe does first. The thread that calibrates is another one than the measured one.
 #[inline(always)]
-fn look_for_thread() {
+fn look_for_thread_and_place() {
     if let Some(look) = LOOK_FOR_PLACE.get() {
         look();
     }
@@ -387,7 +386,7 @@ fn look_for_thread() {
 /// The work of a probe, as a call.
 #[inline(never)]
 fn probe(event: Event, thread: &'static Thread, region: &'static Region) -> bool {
-    look_for_thread();
+    look_for_thread_and_place();
     thread.knows_place_for(|| Some(region)) && thread.passes_over(event, || Some(region))
 }
 

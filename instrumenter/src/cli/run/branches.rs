@@ -87,17 +87,20 @@ pub(super) fn is_kept(construct: &Descriptor, branches: &[Branch], compiled: &Co
 /// _OPENMP`: they, and the lines that are left out, are blank. None if there are none. A construct may begin in
 /// one such conditional and end in another one.
 pub(super) fn without_known_conditionals(source: &str) -> Option<String> {
-    let all = all_branches(source);
-    let kept = |branch: &Branch| branch.is_kept(&Compiled::default());
-    let unknown: BTreeSet<u32> = all
-        .iter()
-        .filter(|branch| kept(branch).is_none())
-        .map(|branch| branch.of)
+    let all = all_branches(source).into_iter();
+    let all: Vec<(Branch, Option<bool>)> = all
+        .map(|branch| {
+            let is_kept = branch.is_kept(&Compiled::default());
+            (branch, is_kept)
+        })
         .collect();
+    let unknown = all.iter().filter(|(_, is_kept)| is_kept.is_none());
+    let unknown: BTreeSet<u32> = unknown.map(|(branch, _)| branch.of).collect();
     let mut blank = BTreeSet::new();
-    for branch in all.iter().filter(|branch| !unknown.contains(&branch.of)) {
+    for (branch, is_kept) in &all {
         let [first, last] = branch.lines;
-        match kept(branch) {
+        match is_kept {
+            _ if unknown.contains(&branch.of) => {}
             Some(true) => blank.extend([first, last]),
             _ => blank.extend(first..=last),
         }

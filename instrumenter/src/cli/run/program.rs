@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::cli::ELF;
 use crate::cli::executable::{in_path, is_program};
 
 /// Why a program is not run.
@@ -125,7 +126,7 @@ impl Executable {
         const LITTLE_ENDIAN: u8 = 1;
         const THIS_MACHINE: u64 = 62;
         const INTERPRETER: u64 = 3;
-        if !bytes.starts_with(b"\x7fELF") {
+        if !bytes.starts_with(ELF) {
             return None;
         }
         let word = |at: usize, size: usize| -> u64 {

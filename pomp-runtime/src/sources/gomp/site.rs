@@ -306,13 +306,13 @@ fn enter(entry: usize, address: usize, call: Call) {
     site.body.set(call.body);
     book.enter((address, entry), site, &TABLE);
     MET.set(Some(site));
-    cost::include(look_up);
+    cost::add_look_for_place(look_for_place);
 }
 
-/// A call that was met: the look for it is what each call costs before it is measured.
+/// The latest call that was met for the first time. Each call is looked for like this one before it is measured.
 static MET: SharedRef<Site> = SharedRef::none();
 
-fn look_up() {
+fn look_for_place() {
     if let Some(met) = MET.get() {
         let found = TABLE.find(met.address, |site| site.entry == met.entry);
         std::hint::black_box(found.map(Site::call));

@@ -39,7 +39,7 @@ const SELDOM_WAITED_SHARE: f64 = 0.1;
 
 /// If entries seldom had to wait, and to take the lock and to give it back took this many nanoseconds in the mean,
 /// most of that was the time in which cache lines came from another processor or from memory.
-const FETCHED_NS: u64 = 5;
+const FETCHED_NS: f64 = 5.0;
 
 /// To take a lock that is free and to give it back takes less than this many nanoseconds, also if its
 /// cache line comes from another processor.
@@ -167,12 +167,13 @@ fn without_updates(facts: &Facts<'_, '_>, regions: &[usize], measured: u64) -> f
 /// The time that a run saves without critical sections, per time to enter and leave them. The data that they
 /// protect comes from another processor, too, so their bodies mostly wait for it.
 fn data_factor(facts: &Facts<'_, '_>, regions: &[usize]) -> f64 {
-    let times = column_sum(facts, regions, Quantity::ExecCount).max(1) as f64;
-    let mean = |quantity| column_sum(facts, regions, quantity) as f64 / times;
-    let passing = mean(Quantity::EnterTime) + mean(Quantity::ExitTime);
+    let passing = mean(facts, regions, PASSING);
     let has_other = facts.profile.run.at_once(facts.overheads.threads) > 1;
     match has_other && passing >= FREE_NS {
-        true => 1.0 + mean(Quantity::BodyTime).min(passing).min(DATA_NS) / passing,
+        true => {
+            let body = mean(facts, regions, &[Quantity::BodyTime]);
+            1.0 + body.min(passing).min(DATA_NS) / passing
+        }
         false => 1.0,
     }
 }
@@ -291,6 +292,18 @@ fn held(facts: &Facts<'_, '_>, regions: &[usize], likely: u64) -> u64 {
         .min(facts.overheads.duration_ns)
 }
 
+/// The time to take a lock or to enter a critical section, and to give it back.
+const PASSING: &[Quantity] = &[Quantity::EnterTime, Quantity::ExitTime];
+
+/// The mean of some times over all executions of some regions, in nanoseconds.
+fn mean(facts: &Facts<'_, '_>, regions: &[usize], quantities: &[Quantity]) -> f64 {
+    let times = column_sum(facts, regions, Quantity::ExecCount).max(1) as f64;
+    let sums = quantities
+        .iter()
+        .map(|it| column_sum(facts, regions, *it) as f64);
+    sums.sum::<f64>() / times
+}
+
 /// The sum of a column over all threads of some regions.
 fn column_sum(facts: &Facts<'_, '_>, regions: &[usize], quantity: Quantity) -> u64 {
     let of = regions.iter().map(|&region| facts.sum_of(region, quantity));
@@ -347,9 +360,7 @@ fn what(
                 false => format!("{times} entries"),
             };
             // Only an entry that is timed by sample tells of a wait for a lock that was free.
-            let passing = column_sum(facts, regions, Quantity::EnterTime)
-                .saturating_add(column_sum(facts, regions, Quantity::ExitTime))
-                / times.max(1);
+            let passing = mean(facts, regions, PASSING);
             let is_fetched =
                 (waited as f64) < SELDOM_WAITED_SHARE * timed as f64 && passing >= FETCHED_NS;
             let (only, number) = match waited {
@@ -364,7 +375,7 @@ fn what(
                 true => format!(
                     "; {only}{number} of {entries} found it taken, but to {pass} it took {} each: mostly a \
                      cache line had to be fetched",
-                    time(passing)
+                    time(passing as u64)
                 ),
                 false => format!(
                     ", and {number} of {entries} had to wait{}",

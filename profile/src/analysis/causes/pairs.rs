@@ -108,6 +108,14 @@ fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences 
 fn neighbours(facts: &Facts<'_, '_>) -> Vec<(usize, usize)> {
     let nodes = &facts.tree.nodes;
     let mut pairs = Vec::new();
+    let mut add = |first: Option<&TreeNode<'_>>, next: &TreeNode<'_>| {
+        if let Some(first) = first
+            && executions(first) == executions(next)
+            && !pairs.contains(&(first.region, next.region))
+        {
+            pairs.push((first.region, next.region));
+        }
+    };
     for parent in nodes.iter() {
         let mut before: Option<&TreeNode<'_>> = None;
         for child in parent.children.iter().map(|&child| &nodes[child]) {
@@ -122,20 +130,11 @@ fn neighbours(facts: &Facts<'_, '_>) -> Vec<(usize, usize)> {
             if !has_wait {
                 continue;
             }
-            if let Some(first) = before
-                && executions(first) == executions(child)
-                && !pairs.contains(&(first.region, child.region))
-            {
-                pairs.push((first.region, child.region));
-            }
+            add(before, child);
             before = Some(child);
         }
-        if let Some(last) = before
-            && parent.kind.is_parallel()
-            && executions(last) == executions(parent)
-            && !pairs.contains(&(last.region, parent.region))
-        {
-            pairs.push((last.region, parent.region));
+        if parent.kind.is_parallel() {
+            add(before, parent);
         }
     }
     pairs

@@ -104,12 +104,12 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
     let cause = facts.cause(kind, place, taken);
     let table = facts.table(entry.region);
     // Behind a wait inside of a region all threads start anew, so their work before it explains nothing.
-    let starts_anew =
-        waited_inside(facts, entry.region).saturating_mul(PARTS_OF_WAIT) > entry.amount.lost;
+    let starts_anew = region.kind.is_parallel()
+        && waited_inside(facts, entry.region).saturating_mul(PARTS_OF_WAIT) > entry.amount.lost;
     let spread = table
         .filter(|_| !starts_anew)
         .and_then(|table| shape::of(table, &facts.profile.threads));
-    let of_loop = loop_facts(region, facts.table(entry.region));
+    let of_loop = loop_facts(region, table);
     if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
         return of_spread(facts, entry, cause, &spread, of_loop);
     }
@@ -412,9 +412,7 @@ pub(super) fn times_of(facts: &Facts<'_, '_>, region: usize) -> Vec<(usize, u64)
 /// For how long threads waited for others of their team inside a parallel region, before the region's end.
 fn waited_inside(facts: &Facts<'_, '_>, region: usize) -> u64 {
     let nodes = &facts.tree.nodes;
-    let own = nodes
-        .iter()
-        .filter(|node| node.region == region && node.kind.is_parallel());
+    let own = nodes.iter().filter(|node| node.region == region);
     let mut open: Vec<usize> = own.flat_map(|node| node.children.iter().copied()).collect();
     let mut sum = 0;
     while let Some(index) = open.pop() {

@@ -62,7 +62,7 @@ fn members_of_small_teams_are_counted() {
             assert_eq!(inner, SELDOM * threads.max(2), "{case}: the inner team");
             let contradictions = invariants::contradictions(&profile);
             assert_eq!(contradictions, Vec::<String>::new(), "{case}");
-            // Not only until the first reduction of each thread.
+            // A thread's first reduction does not end that its parts are passed over.
             let [without, with] = [18, 26].map(|line| passed_over(&profile, line));
             let is_little = without < 100 * threads;
             assert!(
