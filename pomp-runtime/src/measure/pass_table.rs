@@ -495,8 +495,10 @@ pub(crate) struct PassedMember {
     /// The root of the member.
     pub(super) root: SharedRef<Node>,
     state: AtomicU8,
-    /// The loop in the part that is passed over with it, if one has begun.
+    /// The construct in the part that is passed over with it, if one has begun.
     pub(super) inner: SharedRef<Node>,
+    /// Which of its pseudo-regions the thread is in.
+    inner_phase: AtomicU8,
     /// The mark of the coarse clock when the part began.
     pub(super) mark: SharedU64,
 }
@@ -507,6 +509,7 @@ impl PassedMember {
             root: SharedRef::none(),
             state: AtomicU8::new(OUT),
             inner: SharedRef::none(),
+            inner_phase: AtomicU8::new(0),
             mark: SharedU64::new(0),
         }
     }
@@ -518,6 +521,23 @@ impl PassedMember {
         self.inner.set(None);
         self.mark.set(mark);
         self.state.store(IN, Ordering::Relaxed);
+    }
+
+    /// A construct begins that is passed over with the part.
+    #[inline(always)]
+    pub(super) fn begin_inner(&self, node: &'static Node) {
+        self.inner.set(Some(node));
+        self.set_inner_phase(PseudoRegion::Body);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_inner_phase(&self, phase: PseudoRegion) {
+        self.inner_phase.store(phase as u8, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(super) fn inner_phase(&self) -> u8 {
+        self.inner_phase.load(Ordering::Relaxed)
     }
 
     /// The part ends.

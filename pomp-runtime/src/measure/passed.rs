@@ -15,7 +15,7 @@ use super::records::Frame;
 use super::records::Region;
 use super::records::frame::Role;
 use super::thread::{self, Thread};
-use super::{attention, coarse_clock, coarse_times, pause, state};
+use super::{attention, coarse_clock, coarse_times, passed_members, pause, state};
 use crate::measure::lending::Passing;
 use crate::measure::records::Node;
 
@@ -53,6 +53,9 @@ pub(crate) fn open_instance() -> Option<&'static Region> {
 /// As `is_passed_over`, of the end of an implicit barrier, with which its construct ends.
 #[inline(always)]
 pub(crate) fn is_end_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
+    if passed_members::is_work_passed_over(Event::ImplicitBarrierExit, find) {
+        return true;
+    }
     let is_passed_over = is_passed_over(Event::ImplicitBarrierExit, find);
     if is_passed_over && let Some(thread) = thread::current() {
         thread.pass_table.passed.end();

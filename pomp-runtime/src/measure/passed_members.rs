@@ -13,6 +13,7 @@
 //! something else happens in a member's part after all, the part is put on the stack, marked as
 //! already counted, and the members of the region record from then on.
 
+use profile::event::{Action, Event};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::clock::{self, now};
@@ -41,18 +42,43 @@ pub(crate) fn begins(
     thread.is_some_and(|thread| !thread.is_busy() && thread.begins_part(fork, number(), size))
 }
 
-/// The work of a combined region begins or ends. Whether its member is passed over.
+/// An event of what can be the work of a region ([`is_of_work`]). Whether it is passed over, with the
+/// part that it is in: the work of a combined region, or a construct that may be counted in a part
+/// ([`Region::may_be_counted_in_part`]).
 #[inline(always)]
-pub(crate) fn is_passed_over(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
+pub(crate) fn is_work_passed_over(
+    event: Event,
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> bool {
     thread_in_part().is_some_and(|thread| {
-        state::is_quick() && find().is_some_and(|region| thread.does_part_of(region))
+        state::is_quick()
+            && find().is_some_and(|region| match event.action() {
+                Action::OpenWork => {
+                    thread.does_part_of(region) || !thread.is_busy() && thread.counts_loop(region)
+                }
+                Action::CloseWork => thread.does_part_of(region) || thread.ends_counted(region),
+                _ if event == Event::ImplicitBarrierEnter => thread.waits_in_counted(region),
+                _ => thread.ends_counted(region),
+            })
     })
+}
+
+/// Whether an event begins or ends what can be the whole work of a parallel region, or its barrier.
+#[inline(always)]
+pub(crate) const fn is_of_work(event: Event) -> bool {
+    matches!(event.action(), Action::OpenWork | Action::CloseWork)
+        || matches!(
+            event,
+            Event::ImplicitBarrierEnter | Event::ImplicitBarrierExit
+        )
 }
 
 /// The part of a member ends. Whether it is passed over.
 #[inline(always)]
 pub(crate) fn ends(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
-    let is_passed_over = is_passed_over(find);
+    let is_passed_over = thread_in_part().is_some_and(|thread| {
+        state::is_quick() && find().is_some_and(|region| thread.does_part_of(region))
+    });
     if is_passed_over && let Some(thread) = thread::current() {
         thread.ends_part();
     }
@@ -155,8 +181,34 @@ impl Thread {
             node.span(part).count.add(1);
         }
         sample.add_passed(1);
-        self.passed_member.inner.set(Some(node));
+        self.passed_member.begin_inner(node);
         true
+    }
+
+    /// The barrier of a construct that is counted in a part begins. False if it has to be recorded.
+    #[inline(always)]
+    fn waits_in_counted(&self, region: &'static Region) -> bool {
+        let is_counted = self.has_counted(region);
+        if is_counted {
+            self.passed_member.set_inner_phase(PseudoRegion::Ibarr);
+        }
+        is_counted
+    }
+
+    /// A construct that is counted in a part ends. False if its end has to be recorded.
+    #[inline(always)]
+    fn ends_counted(&self, region: &'static Region) -> bool {
+        let is_counted = self.has_counted(region);
+        if is_counted {
+            self.passed_member.inner.set(None);
+        }
+        is_counted
+    }
+
+    #[inline(always)]
+    fn has_counted(&self, region: &'static Region) -> bool {
+        let inner = self.passed_member.inner.get();
+        inner.is_some_and(|node| node.is_of(region))
     }
 
     /// Member `number` of a team begins, and there may be more to do than to pass it over. Whether its
@@ -262,7 +314,7 @@ impl Thread {
                 frame.end_counted_member();
                 self.watch_for_the_next_team();
             } else if let Some(inner) = self.passed_member.inner.get() {
-                self.put_counted_on_stack(inner, PseudoRegion::Body as u8);
+                self.put_counted_on_stack(inner, self.passed_member.inner_phase());
             }
         }
     }

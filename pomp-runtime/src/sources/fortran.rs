@@ -13,8 +13,8 @@ use profile::for_events;
 use super::boundary::{caught, event_of, is_switched_off};
 use super::literal::Literal;
 use super::pomp::{
-    self, begin_announced, begin_execution, begin_or_pass, create, fork_that_may_pass, is_work,
-    leave, on_event,
+    self, begin_announced, begin_execution, begin_or_pass, create, fork_that_may_pass, leave,
+    on_event,
 };
 use super::spelling::subroutine;
 use crate::measure::annotations;
@@ -80,7 +80,7 @@ fn is_over_at_once(event: Event, literal: Literal) -> bool {
 #[inline(always)]
 fn report(event: Event, literal: Literal) {
     let find = || literal.known_region();
-    if is_work(event) && passed_members::is_passed_over(find)
+    if passed_members::is_of_work(event) && passed_members::is_work_passed_over(event, find)
         || is_done_at_once(event, || match event {
             Event::TaskEnd => find()?.known_execution(),
             _ => find(),

@@ -25,7 +25,7 @@ use crate::measure::records::team::TeamHandle;
 use crate::measure::thread::Thread;
 use crate::measure::{omp, passed_members, passed_teams, pausing, state, thread};
 use crate::run::life_cycle;
-use profile::event::{Action as EventAction, Event};
+use profile::event::Event;
 
 /// Defines the functions that report one event of the descriptor's region.
 macro_rules! probes {
@@ -55,8 +55,10 @@ macro_rules! probes {
                         Event::TaskEnd => known_execution(descriptor),
                         _ => descriptor.as_ref()?.known_region(),
                     })
-                    || const { is_work(EVENT) }
-                        && passed_members::is_passed_over(|| descriptor.as_ref()?.known_region())
+                    || const { passed_members::is_of_work(EVENT) }
+                        && passed_members::is_work_passed_over(EVENT, || {
+                            descriptor.as_ref()?.known_region()
+                        })
                 {
                 } else if !const { may_be_passed_over(EVENT) } {
                     event(descriptor, |thread, region| on_event(EVENT, thread, region));
@@ -79,14 +81,6 @@ macro_rules! probes {
 unsafe fn known_execution(descriptor: *const OmpRegDescr) -> Option<&'static Region> {
     // SAFETY: as the caller promises.
     unsafe { descriptor.as_ref()?.known_region()?.known_execution() }
-}
-
-/// Whether an event begins or ends what can be the whole work of a parallel region.
-pub(super) const fn is_work(event: Event) -> bool {
-    matches!(
-        event.action(),
-        EventAction::OpenWork | EventAction::CloseWork
-    )
 }
 
 // A debug build does not inline it into each event's function: that took five sixths of the time to

@@ -58,7 +58,14 @@ impl Region {
     ///
     /// [`passes_over_loop`]: crate::measure::passed_members::passes_over_loop
     pub(in crate::measure) fn may_be_counted_in_part(&self) -> bool {
-        self.is_known_by_its_head() || self.is_counted_in_part.load(Ordering::Relaxed)
+        let is_work_in_source = || {
+            matches!(self.kind, RegionKind::Loop | RegionKind::Workshare)
+                && self.is_from_source()
+                && self.descriptor.unsplit.is_none()
+        };
+        self.is_known_by_its_head()
+            || is_work_in_source()
+            || self.is_counted_in_part.load(Ordering::Relaxed)
     }
 
     /// Whether each instance has this pseudo-region. One thread of a team executes the body of a
