@@ -42,6 +42,8 @@ pub struct Block {
     pub closing: Closing,
     /// See [`Body::guarded`].
     pub guarded: bool,
+    /// See [`Body::is_one_construct`].
+    pub is_one_construct: bool,
 }
 
 impl From<&Body> for Block {
@@ -53,6 +55,7 @@ impl From<&Body> for Block {
             outside: body.outside,
             closing: body.closing.clone(),
             guarded: body.guarded,
+            is_one_construct: body.is_one_construct,
         }
     }
 }
@@ -66,6 +69,7 @@ impl From<&SectionBlock> for Block {
             outside: section.end,
             closing: Closing::Block,
             guarded: false,
+            is_one_construct: false,
         }
     }
 }

@@ -366,6 +366,8 @@ pub struct Body {
     /// Whether a conditional around the directive ends before the body does. Then the directive
     /// may be missing where the end is compiled.
     pub guarded: bool,
+    /// Whether it is one construct with a block of its own, and nothing else but braces.
+    pub is_one_construct: bool,
 }
 
 /// How the end of a construct is marked.

@@ -251,6 +251,7 @@ pub fn plan(
         cancelled: decide::cancelled(found, nesting),
         passed_over: decide::passed_over(found, nesting),
         untold: HashSet::new(),
+        plain_teams: HashSet::new(),
         seen: HashMap::new(),
         marks: BTreeMap::new(),
         user_regions: HashMap::new(),
@@ -308,6 +309,8 @@ struct Planner<'a> {
     passed_over: HashSet<usize>,
     /// Constructs whose threads are not reported to an interface that requires that.
     untold: HashSet<usize>,
+    /// The measured constructs that are plain teams.
+    plain_teams: HashSet<usize>,
     /// The number of regions so far with this function and text, for the ordinals.
     seen: HashMap<(Option<String>, String), u32>,
     /// Begins of the conditional branches that hold regions.
@@ -364,6 +367,9 @@ impl Planner<'_> {
             self.untold.insert(index);
         }
         if let Decision::Instrumented { unsplit } = &outcome {
+            if unsplit.is_none() && self.is_plain_team(directive) {
+                self.plain_teams.insert(index);
+            }
             self.ask(directive, &split, unsplit.is_none());
             self.place(construct, found, directive, split, unsplit.as_deref());
         }

@@ -43,8 +43,9 @@ impl Planner<'_> {
         let regions = self.regions(construct, found, directive, leaf, split, unsplit);
         let opens_team = recipe.leaf == Leaf::Parallel && !whole && self.passes_handles;
         self.plan.regions[regions[0]].passes_team = opens_team;
-        let separate_barrier = unsplit.is_none() && directive.clause("nowait").is_none();
-        let nowait = recipe.barrier == ImplicitBarrier::Outside && separate_barrier;
+        let is_split_off = unsplit.is_none() && directive.clause("nowait").is_none();
+        let nowait = recipe.barrier == ImplicitBarrier::Outside && is_split_off;
+        let separate_barrier = is_split_off && !self.ends_with_its_team(construct, leaf);
         let closing = construct
             .block
             .as_ref()
@@ -75,6 +76,25 @@ impl Planner<'_> {
             Closing::Omitted => layout.mark_end(directive, split, nowait),
         }
         self.insert(construct, found, regions[0], layout);
+    }
+
+    /// Whether a directive is a `parallel` alone, and the barrier at its end is derived from the ends
+    /// of its members.
+    pub(super) fn is_plain_team(&self, directive: &Directive) -> bool {
+        let is_parallel = matches!(&*directive.rows, [row] if row.leaf == Leaf::Parallel);
+        is_parallel && self.api != Api::Pomp2
+    }
+
+    /// Whether a construct is all that its team executes, so that its barrier is right in front of
+    /// the team's. Then it needs none: `parallel` and `for` are measured as `parallel for` is. Some
+    /// compilers leave it out.
+    fn ends_with_its_team(&self, construct: &Construct, leaf: Leaf) -> bool {
+        let parent = construct
+            .parent
+            .filter(|parent| self.plain_teams.contains(parent));
+        let block = parent.and_then(|parent| self.nesting.constructs[parent].block.as_ref());
+        block.is_some_and(|block| block.is_one_construct)
+            && recipes::SHARE_WITH_PARALLEL.contains(&leaf)
     }
 
     fn edit_directive(

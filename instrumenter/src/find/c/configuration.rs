@@ -110,6 +110,18 @@ impl View {
         self.tokens.partition_point(|token| token.start() < offset)
     }
 
+    /// The visible directives that begin in a part of the text.
+    pub(super) fn directives_in(&self, part: Range<usize>) -> impl Iterator<Item = usize> {
+        let from = self
+            .records
+            .partition_point(|(_, start)| *start < part.start);
+        let records = self.records[from..].iter();
+        let end = part.end;
+        records
+            .take_while(move |(_, start)| *start < end)
+            .map(|(index, _)| *index)
+    }
+
     /// The statement that begins at a token.
     /// `record` is the directive in front of it.
     pub(super) fn match_statement(

@@ -1,6 +1,8 @@
 //! Where a construct begins and ends: compares the answer of the syntax tree with that of the
 //! tokens, and decides.
 
+use std::ops::Range;
+
 use super::Finder;
 use super::conditionals::{Configuration, TOO_DEEP};
 use super::configuration::View;
@@ -138,7 +140,43 @@ impl Finder<'_> {
             closing: Closing::Block,
             sections,
             guarded,
+            is_one_construct: self.is_one_construct(record.range.end, view, first..last + 1),
         })
+    }
+
+    /// Whether a body is one construct with nothing but braces around it. `after` is the end of the
+    /// directive in front of the body's tokens.
+    fn is_one_construct(&self, after: usize, view: &View, tokens: Range<usize>) -> bool {
+        let end = view.tokens[tokens.end - 1].end();
+        let Some(index) = view.directives_in(after..end).next() else {
+            return false;
+        };
+        let record = &self.records[index];
+        let inner = view.token_from(record.range.end);
+        let opening = tokens.start..view.token_from(record.range.start);
+        let has_block = matches!(
+            self.association(index),
+            Some(Association::Block | Association::LoopNest)
+        );
+        let Some(matched) = view
+            .match_statement(self, index, inner)
+            .filter(|_| has_block)
+        else {
+            return false;
+        };
+        let closing = matched.behind..tokens.end;
+        let in_front = after..view.tokens[inner].start();
+        let behind = view.tokens[matched.behind - 1].end()..end;
+        let are = |part: &Range<usize>, brace| part.clone().all(|at| view.tokens[at].is(brace));
+        let has_conditional = |part: &Range<usize>| !self.groups.beginning_in(part).is_empty();
+        opening.len() == closing.len()
+            && inner == opening.end
+            && are(&opening, b'{')
+            && are(&closing, b'}')
+            && view.directives_in(in_front.clone()).count() == 1
+            && view.directives_in(behind.clone()).next().is_none()
+            && !has_conditional(&in_front)
+            && !has_conditional(&behind)
     }
 
     /// Returns the end given by the tokens if it is beyond doubt. Otherwise tree and tokens
@@ -165,7 +203,7 @@ impl Finder<'_> {
     }
 
     /// Fails for macros with unbalanced braces: they mislead tokens and tree alike.
-    fn check_macros(&self, view: &View, tokens: std::ops::Range<usize>) -> Result<(), String> {
+    fn check_macros(&self, view: &View, tokens: Range<usize>) -> Result<(), String> {
         if self.brace_macros.is_empty() {
             return Ok(());
         }

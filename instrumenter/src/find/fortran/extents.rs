@@ -75,7 +75,25 @@ impl Finder<'_> {
             closing,
             sections,
             guarded,
+            is_one_construct: self.is_one_construct(view, span),
         })
+    }
+
+    /// Whether the body of a construct with an end directive is one construct, and nothing else.
+    fn is_one_construct(&self, view: &View, span: &Span) -> bool {
+        let (Some(end), Some(Element::Directive(index))) = (span.end, view.items.get(span.own + 1))
+        else {
+            return false;
+        };
+        let Ok(inner) = view.span(*index) else {
+            return false;
+        };
+        let of = |item: usize| view.range(&self.records, item);
+        let last = inner.end.unwrap_or(inner.last);
+        let in_front = of(span.own).end..of(inner.own).start;
+        let behind = of(last).end..of(end).start;
+        let is_empty = |part: &Range<usize>| self.groups.beginning_in(part).is_empty();
+        inner.last > inner.own && last + 1 == end && is_empty(&in_front) && is_empty(&behind)
     }
 
     /// The end of a construct with an end directive. The clauses of the end directive belong to
