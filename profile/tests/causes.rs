@@ -97,12 +97,35 @@ fn the_loop_without_a_barrier_is_named_where_its_wait_shows() {
         let uneven = node(Some(0), 1, Body, loop_rows);
         let mut profile = team(&[Kind::Loop], vec![uneven]);
         profile.nodes[0].rows[2] = row(2, &[(Main, 80), (Body, 40), (Ibarr, 40)]);
+        profile.regions[1].directive = Some("omp for nowait".into());
         profile
     };
     let nowait = |thread, work| row(thread, &[(Main, work), (Body, work)]);
-    let profile = with(vec![nowait(1, 60), nowait(2, 20)]);
+    let uneven = || vec![nowait(1, 60), nowait(2, 20)];
+    let profile = with(uneven());
     assert_eq!(found(&profile), [(CauseKind::Imbalance, Some(1), 20)]);
     assert!(causes(&profile)[0].what.contains("LOOP at a.c:11"));
+    // A loop that is all of its region needs no nowait to have no barrier of its own.
+    let all = |work: u64| {
+        let mut profile = with(uneven());
+        profile.regions[1].directive = Some("omp for".into());
+        let parts = |work| [(Main, 80), (Body, work), (Ibarr, 80 - work)];
+        profile.nodes[0].rows[1] = row(1, &parts(work));
+        profile.nodes[0].rows[2] = row(2, &parts(work - 40));
+        profile
+    };
+    let its_own = &causes(&all(60))[0];
+    assert!(
+        its_own.place.words.contains("the LOOP at a.c:11"),
+        "{its_own:?}"
+    );
+    assert!(its_own.what.contains("worked 60.0 s"), "{its_own:?}");
+    // Of this region the loop is not all.
+    let with_other_work = &causes(&all(70))[0];
+    assert!(
+        with_other_work.place.words.contains("the PARALLEL"),
+        "{with_other_work:?}"
+    );
     // Threads had waited for such a loop at its own barrier.
     let profile = with(loop_of(1, [[60, 0], [20, 0]]).rows);
     assert!(!causes(&profile)[0].what.contains("LOOP at a.c:11"));

@@ -95,8 +95,9 @@ fn the_documented_job_passes_and_fails_as_it_says() {
     let bad = project.run(&job);
     assert_eq!(bad.status.code(), Some(1), "{}", all(&bad));
     let said = String::from_utf8_lossy(&bad.stdout);
-    for limit in ["max-overhead total", "max-imbalance"] {
-        let start = format!("src/steps.c:23: {limit}: ");
+    // The loop is the cause, and the barrier is that of its region.
+    for (line, limit) in [(23, "max-overhead total"), (21, "max-imbalance")] {
+        let start = format!("src/steps.c:{line}: {limit}: ");
         let line = said.lines().find(|line| line.starts_with(&start));
         assert!(
             line.is_some_and(|line| line.contains("more than")),
@@ -104,7 +105,10 @@ fn the_documented_job_passes_and_fails_as_it_says() {
         );
     }
     // The region is matched although its line has moved.
-    assert!(said.contains("LOOP steps.c:23 (was 22) in step"), "{said}");
+    assert!(
+        said.contains("PARALLEL steps.c:21 (was 20) in step"),
+        "{said}"
+    );
     assert!(!said.contains("is not in the baseline"), "{said}");
     let limits = std::fs::read_to_string(project.file("romp.xml")).unwrap();
     assert!(limits.contains("<failure message=\"waiting at"), "{limits}");

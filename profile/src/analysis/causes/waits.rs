@@ -26,17 +26,17 @@ fn is_wait(entry: &Entry) -> bool {
 
 fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     let entry = largest(taken)?;
-    let region = entry.region;
-    let at = || facts.at(entry.cost.place, region);
+    let subject = subject(facts, entry);
+    let at = || at(facts, entry, subject);
     let lost = entry.amount.lost;
-    let table = facts.table(region).filter(|_| facts.matters(taken));
+    let table = facts.table(entry.region).filter(|_| facts.matters(taken));
     let Some(table) = table else {
-        let cause = facts.cause(of_construct(entry), at(), taken);
+        let cause = facts.cause(of_construct(entry.cost.kind, entry.category), at(), taken);
         return Some(cause.saying(format!("threads waited {}", time(lost)), ""));
     };
     let other = sibling(facts, entry);
     let by_one_thread = match entry.cost.kind {
-        RegionKind::Single => Some(region),
+        RegionKind::Single => Some(entry.region),
         _ => other.map(|other| other.region),
     };
     if let Some(cause) = task_waits::cause(facts, taken, entry, by_one_thread) {
@@ -44,11 +44,13 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     }
     // A loop without a barrier before this construct explains more than the little work in this
     // construct.
-    if let Some(other) = other {
+    if let Some(other) = other.filter(|_| subject == entry.region) {
         return Some(of_sibling(facts, taken, entry, other));
     }
     if !facts.knows_work_of(entry.region) {
-        let cause = facts.cause(of_construct(entry), at(), taken).by_chance();
+        let cause = facts
+            .cause(of_construct(entry.cost.kind, entry.category), at(), taken)
+            .by_chance();
         return Some(cause.saying(last_to_come(facts, entry), UNSEEN_WORK));
     }
     if let Some(work) = too_little_work(table, entry.category, entry.cost.quantity) {
@@ -64,7 +66,51 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
                 .saying(what, too_late(facts, entry)),
         );
     }
-    Some(own(facts, taken, entry))
+    Some(own(facts, taken, entry, subject))
+}
+
+/// The construct of whose work a wait is the end: that of the wait, or the one construct that is all
+/// of a region. Such a construct has no barrier of its own: compilers leave it out, and the
+/// instrumenter does, since the region's is right behind it.
+fn subject(facts: &Facts<'_, '_>, entry: &Entry) -> usize {
+    let nodes = &facts.tree.nodes;
+    let own = || nodes.iter().filter(|node| node.region == entry.region);
+    let mut inner = own().flat_map(|node| &node.children).map(|&it| &nodes[it]);
+    let Some(only) = inner.next().map(|node| node.region) else {
+        return entry.region;
+    };
+    let region = &facts.profile.regions[only];
+    let shares_work = matches!(
+        region.kind,
+        RegionKind::Loop | RegionKind::Sections | RegionKind::Workshare
+    );
+    let is_alone = || {
+        let has_barrier = |node: &TreeNode<'_>| node.rows().any(|row| row.row.ibarr.count > 0);
+        let mut all = own().flat_map(|node| &node.children).map(|&it| &nodes[it]);
+        all.all(|node| node.region == only && !has_barrier(node))
+    };
+    let work = |region: usize| {
+        let of_threads = by_thread(facts, &[region], |_, row| row.row.body.ns);
+        of_threads.iter().map(|it| it.1).sum::<u64>() as f64
+    };
+    match entry.cost.kind == RegionKind::Parallel
+        && shares_work
+        && !mentions(region, "nowait")
+        && is_alone()
+        && work(only) >= ALL_OF_ITS_WORK * work(entry.region)
+    {
+        true => only,
+        false => entry.region,
+    }
+}
+
+/// The place of a wait at the end of a subject's work.
+fn at(facts: &Facts<'_, '_>, entry: &Entry, subject: usize) -> Place {
+    let mut place = facts.at(entry.cost.place, subject);
+    if subject != entry.region {
+        place.regions.push(entry.region);
+    }
+    place
 }
 
 /// The advice for a wait that is longer than the work in front of it.
@@ -83,9 +129,12 @@ const COPIES: &str = "Share its work out, prepare its values ahead while the oth
 const UNSEEN_WORK: &str = "Its work can't be seen in this mode, since the compiler shows the loop's begin only once: \
                            build with rompcc to see which thread has how much to do.";
 
-/// The kind of cause that the waiting construct itself suggests.
-fn of_construct(entry: &Entry) -> Kind {
-    match (entry.cost.kind, entry.category) {
+/// A construct is all that a region does if it takes this part of its work.
+const ALL_OF_ITS_WORK: f64 = 0.9;
+
+/// The kind of cause that a construct suggests at whose end threads wait.
+fn of_construct(kind: RegionKind, category: Category) -> Kind {
+    match (kind, category) {
         (RegionKind::Single, _) => Kind::Single,
         (RegionKind::Sections | RegionKind::ParallelSections, _) => Kind::Sections,
         (RegionKind::Taskgroup, _) => Kind::TooFewTasks,
@@ -97,21 +146,21 @@ fn of_construct(entry: &Entry) -> Kind {
 /// Waits inside a parallel region matter if they are more than one of so many parts of the wait at its end.
 const PARTS_OF_WAIT: u64 = 10;
 
-fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
-    let kind = of_construct(entry);
-    let region = &facts.profile.regions[entry.region];
-    let place = facts.at(entry.cost.place, entry.region);
+fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) -> Cause {
+    let region = &facts.profile.regions[subject];
+    let kind = of_construct(region.kind, entry.category);
+    let place = at(facts, entry, subject);
     let cause = facts.cause(kind, place, taken);
     let table = facts.table(entry.region);
     // Behind a wait inside of a region all threads start anew, so their work before it explains nothing.
-    let starts_anew = region.kind.is_parallel()
+    let starts_anew = entry.cost.kind.is_parallel()
         && waited_inside(facts, entry.region).saturating_mul(PARTS_OF_WAIT) > entry.amount.lost;
     let spread = table
         .filter(|_| !starts_anew)
         .and_then(|table| shape::of(table, &facts.profile.threads));
-    let of_loop = loop_facts(region, table);
+    let of_loop = loop_facts(region, facts.table(subject));
     if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
-        return of_spread(facts, entry, cause, &spread, of_loop);
+        return of_spread(facts, entry, region.kind, cause, &spread, of_loop);
     }
     // In Fortran the directive at the end has the clause.
     let unsplit = region.unsplit.as_deref().unwrap_or_default();
@@ -149,28 +198,25 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry) -> Cause {
 fn of_spread(
     facts: &Facts<'_, '_>,
     entry: &Entry,
+    kind: RegionKind,
     cause: Cause,
     spread: &shape::Spread,
     of_loop: LoopFacts<'_>,
 ) -> Cause {
-    let region = &facts.profile.regions[entry.region];
-    let is_loop = matches!(region.kind, RegionKind::Loop | RegionKind::ParallelLoop);
+    let is_loop = matches!(kind, RegionKind::Loop | RegionKind::ParallelLoop);
     let schedule = Schedule::of(of_loop.schedule.unwrap_or_default());
     let is_handed_out = is_loop && schedule.hands_out_at_run_time();
-    let is_workshare = matches!(
-        region.kind,
-        RegionKind::Workshare | RegionKind::ParallelWorkshare
-    );
+    let is_workshare = matches!(kind, RegionKind::Workshare | RegionKind::ParallelWorkshare);
     let what = match (spread.shape, is_handed_out) {
         (Shape::Turns, true) => LONGEST_IN_TURNS.to_owned(),
         (Shape::Turns | Shape::Late, _) if is_workshare => STATEMENTS_IN_TURNS.to_owned(),
         _ => uneven(facts, spread, is_loop),
     };
-    let of_kind = || advice(region.kind, entry.category, of_loop).unwrap_or_default();
+    let of_kind = || advice(kind, entry.category, of_loop).unwrap_or_default();
     let remedy = match (spread.shape, is_loop) {
         _ if is_workshare => of_kind(),
         (Shape::Turns, _) if is_handed_out => for_loop(of_loop),
-        (Shape::Turns, _) if region.kind == RegionKind::Loop => LOOP_TURNS,
+        (Shape::Turns, _) if entry.cost.kind == RegionKind::Loop => LOOP_TURNS,
         (Shape::Turns, true) => PARALLEL_LOOP_TURNS,
         (Shape::Turns, false) => TURNS,
         (Shape::Late, _) => LATE_THREAD_ADVICE,
