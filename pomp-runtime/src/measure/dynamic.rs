@@ -75,6 +75,14 @@ pub(crate) fn call_if_shown(name: &CStr) {
     }
 }
 
+/// Whether the C library knows of only one thread so far. A library that does not tell is taken to know
+/// of one.
+pub(crate) fn has_one_thread() -> bool {
+    let tells = shown(c"__libc_single_threaded").filter(|tells| !tells.is_null());
+    // SAFETY: glibc defines a `char` of this name (since 2.32), and nobody else may use the name.
+    tells.is_none_or(|tells| unsafe { tells.cast::<c_char>().read_volatile() } != 0)
+}
+
 /// The address that is exported under a name; none in a static executable.
 fn shown(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: the statics are never written, and the functions are those of the

@@ -13,7 +13,7 @@
 use std::time::{Duration, Instant};
 
 use super::thread::{self, Thread};
-use super::{errno, pause};
+use super::{dynamic, errno, pause};
 
 /// Commands of the system call `membarrier`, as in `linux/membarrier.h`.
 const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
@@ -77,18 +77,32 @@ pub(super) fn stand(thread: &'static Thread) {
     });
 }
 
-/// Registers for `membarrier` in advance, since that is quick while there is one thread.
+/// Registers for `membarrier` in advance, as it must be, if the process has one thread. With more threads
+/// the system waits for all processors, for 10 to 20 ms.
 pub(crate) fn prepare() {
+    if dynamic::has_one_thread() {
+        register();
+    }
+}
+
+/// Registers for `membarrier`.
+pub(crate) fn register() {
     errno::keep(|| membarrier(REGISTER_PRIVATE_EXPEDITED));
 }
 
 /// Every thread of the process passes a memory fence. Where the system has no
 /// such call, what a thread wrote long ago is seen all the same.
 fn fence_all_threads() {
-    errno::keep(|| membarrier(PRIVATE_EXPEDITED));
+    errno::keep(|| {
+        let is_registered = membarrier(PRIVATE_EXPEDITED);
+        if !is_registered && membarrier(REGISTER_PRIVATE_EXPEDITED) {
+            membarrier(PRIVATE_EXPEDITED);
+        }
+    });
 }
 
-fn membarrier(command: libc::c_int) {
+/// Whether the system did what the command says.
+fn membarrier(command: libc::c_int) -> bool {
     // SAFETY: the call takes three numbers, and only orders memory accesses.
-    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) };
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }

@@ -24,7 +24,7 @@ use crate::measure::helper_requests::{
 use crate::measure::mutex::lock;
 use crate::measure::pace::Pace;
 use crate::measure::trace;
-use crate::measure::{clock, coarse_clock, errno, limits, rights, signal_mask, thread};
+use crate::measure::{clock, coarse_clock, errno, limits, quiesce, rights, signal_mask, thread};
 
 /// Set when the helper has written the last profile.
 static FINISHED: AtomicBool = AtomicBool::new(false);
@@ -56,6 +56,7 @@ pub(super) fn make() {
                 .name("romp".to_owned())
                 .spawn(move || {
                     ITSELF.store(thread::number(), Ordering::Relaxed);
+                    quiesce::register();
                     thread::inside(|| work(wanted.interval));
                     before.apply();
                 })
