@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use profile::model::Run;
+use profile::model::{Run, Scheduling};
 
 use super::mutex::lock;
 use super::{modules, omp};
@@ -23,9 +23,27 @@ pub(crate) fn add(describe: fn(&mut Run)) {
     }
 }
 
-/// Fills in what is known of the run, which ends now and whose duration is known.
-pub(crate) fn describe(run: &mut Run, application: &str) {
-    let usage = usage(libc::RUSAGE_SELF);
+/// The processor time of the process so far.
+pub(crate) struct ProcessorTime {
+    usage: libc::rusage,
+    scheduling: Option<Scheduling>,
+}
+
+impl ProcessorTime {
+    /// Asks the system. To be called at the end of what is measured, before the library works on the
+    /// profile.
+    pub(crate) fn read() -> Self {
+        Self {
+            usage: usage(libc::RUSAGE_SELF),
+            scheduling: super::scheduling::of_process(),
+        }
+    }
+}
+
+/// Fills in what is known of the run, which ends now, whose duration is known, and which used this
+/// processor time.
+pub(crate) fn describe(run: &mut Run, application: &str, used: ProcessorTime) {
+    let ProcessorTime { usage, scheduling } = used;
     application.clone_into(&mut run.application);
     env!("CARGO_PKG_VERSION").clone_into(&mut run.romp_version);
     let end = SystemTime::now();
@@ -34,7 +52,7 @@ pub(crate) fn describe(run: &mut Run, application: &str) {
     run.end = rfc3339(end);
     run.user_ns = nanoseconds(usage.ru_utime);
     run.system_ns = nanoseconds(usage.ru_stime);
-    run.scheduling = super::scheduling::of_process();
+    run.scheduling = scheduling;
     // A thread that is bound may use its own processors alone, which may be fewer than all.
     let of_all = run.scheduling.map_or(0, |scheduling| scheduling.processors);
     run.processors = processors().max(of_all);

@@ -217,6 +217,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     if threads.is_empty() {
         return None;
     }
+    let used = facts::ProcessorTime::read();
     let (snapshot, end) = quiesce::while_quiet(&threads, || {
         let end = clock::Pair::read();
         let snapshot = Snapshot::take(&threads, [start.beginning.clock.ticks, end.ticks]);
@@ -238,7 +239,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     };
     let mut profile = merge::merge(&snapshot, &region::all(), ending);
     profile.run.duration_ns = start.beginning.until(end);
-    facts::describe(&mut profile.run, &start.config.application);
+    facts::describe(&mut profile.run, &start.config.application, used);
     annotations::describe(&mut profile.run);
     profile.run.rank = start.config.rank;
     profile.run.settings.clone_from(&start.config.openmp);
