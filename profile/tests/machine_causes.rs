@@ -39,6 +39,23 @@ fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
     assert_eq!(kinds_of(&bound), [CauseKind::Affinity]);
 }
 
+/// What the process ran for beyond the time in which its OpenMP threads had processors, other threads of it ran.
+#[test]
+fn threads_of_the_program_that_are_not_measured_are_told_from_other_programs() {
+    let why = |others: u64| {
+        let turns = team(&[Kind::Loop], vec![loop_of(1, [[40, 40], [40, 40]])]);
+        let mut profile = busy(turns, 80, 2);
+        profile.run.user_ns = 2 * profile.run.duration_ns - 80 * SECOND + others * SECOND;
+        causes(&profile).remove(0)
+    };
+    let own = why(70);
+    assert_eq!(own.kind, CauseKind::NoProcessor);
+    assert!(own.what.contains("not measured, ran for 70.0 s"), "{own:?}");
+    assert!(own.remedy.contains("smaller teams"), "{own:?}");
+    let others = why(10);
+    assert!(others.what.contains("the machine was busy"), "{others:?}");
+}
+
 /// The thread that forks the teams computes for 60 s of its 100 s, whatever other threads lack.
 #[test]
 fn a_quiet_machine_wins_no_more_than_the_first_thread_did_not_do() {

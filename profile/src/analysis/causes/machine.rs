@@ -4,7 +4,7 @@
 //! - The same part of all useful time was spent without a processor.
 //! - Waits that no uneven work explains were waits for threads without a processor.
 
-use super::kernel::{explained_ns, scheduling};
+use super::kernel::{explained_ns, others_of_program, scheduling};
 use super::ledger::Amount;
 use super::settings::{fewer_threads, shared, waits_actively};
 use super::waits::times_of;
@@ -557,13 +557,30 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
             format!("{threads} were bound to {processors}, and had one {had} of the time"),
             "Give each thread a place of its own: see OMP_PLACES and OMP_PROC_BIND.".to_owned(),
         ),
-        _ => (
-            format!(
-                "threads were ready to run for {} and had no processor, since the machine was busy; \
-                 they had one {had} of the time",
-                time(ready)
-            ),
-            "Measure again on a quiet machine; until then do not trust these times.".to_owned(),
-        ),
+        _ => {
+            let (why, remedy) = match others_of_program(facts, ready) {
+                Some(ran) => (
+                    format!(
+                        "since other threads of the program, which are not measured, ran for {}",
+                        time(ran)
+                    ),
+                    LEAVE_ROOM,
+                ),
+                None => ("since the machine was busy".to_owned(), WHEN_QUIET),
+            };
+            (
+                format!(
+                    "threads were ready to run for {} and had no processor, {why}; they had one {had} of \
+                     the time",
+                    time(ready)
+                ),
+                remedy.to_owned(),
+            )
+        }
     }
 }
+
+const WHEN_QUIET: &str = "Measure again on a quiet machine; until then do not trust these times.";
+
+const LEAVE_ROOM: &str = "Leave processors to them: start smaller teams (OMP_NUM_THREADS), or have those threads \
+                          sleep when they have nothing to do.";
