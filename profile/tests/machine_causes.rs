@@ -42,10 +42,11 @@ fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
 /// What the process ran for beyond the time in which its OpenMP threads had processors, other threads of it ran.
 #[test]
 fn threads_of_the_program_that_are_not_measured_are_told_from_other_programs() {
+    const READY: u64 = 80 * SECOND;
     let why = |others: u64| {
         let turns = team(&[Kind::Loop], vec![loop_of(1, [[40, 40], [40, 40]])]);
         let mut profile = busy(turns, 80, 2);
-        profile.run.user_ns = 2 * profile.run.duration_ns - 80 * SECOND + others * SECOND;
+        profile.run.user_ns = 2 * profile.run.duration_ns - READY + others * SECOND;
         causes(&profile).remove(0)
     };
     let own = why(70);

@@ -39,15 +39,16 @@ pub(super) fn may_explain(facts: &Facts<'_, '_>, waited_ns: u64) -> bool {
 /// Other threads of the program explain why threads had no processor if they ran for this part of that time.
 const EXPLAINED_BY_OTHERS: f64 = 0.5;
 
-/// For how long other threads of the program ran that are not measured, if that explains why OpenMP's had
-/// no processor for `ready` nanoseconds. It is what the process ran for beyond all time that its OpenMP
-/// threads can have run for.
-pub(super) fn others_of_program(facts: &Facts<'_, '_>, ready: u64) -> Option<u64> {
+/// For how long other threads of the program ran that are not measured, and for how long threads were ready
+/// meanwhile, in nanoseconds; none if that does not explain why they had no processor. What the process ran for
+/// beyond all time for which its OpenMP threads can have run, other threads ran for.
+pub(super) fn others_of_program(facts: &Facts<'_, '_>) -> Option<(u64, u64)> {
     let run = &facts.profile.run;
+    let ready = run.scheduling?.ready_ns;
     let of_all = facts.overheads.threads.saturating_mul(run.duration_ns);
     let ran = (run.processor_ns() + ready).saturating_sub(of_all);
     let explains = ran as f64 >= EXPLAINED_BY_OTHERS * ready as f64;
-    (facts.overheads.processes == 1 && explains).then_some(ran)
+    (facts.overheads.processes == 1 && explains).then_some((ran, ready))
 }
 
 /// What the kernel tells of the only initial thread, in nanoseconds.

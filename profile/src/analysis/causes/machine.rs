@@ -558,15 +558,15 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
             "Give each thread a place of its own: see OMP_PLACES and OMP_PROC_BIND.".to_owned(),
         ),
         _ => {
-            let (why, remedy) = match others_of_program(facts, ready) {
-                Some(ran) => (
-                    format!(
-                        "since other threads of the program, which are not measured, ran for {}",
-                        time(ran)
-                    ),
-                    LEAVE_ROOM,
-                ),
-                None => ("since the machine was busy".to_owned(), WHEN_QUIET),
+            let (ready, why, remedy) = match others_of_program(facts) {
+                Some((ran, ready)) => {
+                    let ran = time(ran);
+                    let why = format!(
+                        "since other threads of the program, which are not measured, ran for {ran}"
+                    );
+                    (ready, why, LEAVE_ROOM)
+                }
+                None => (ready, "since the machine was busy".to_owned(), WHEN_QUIET),
             };
             (
                 format!(

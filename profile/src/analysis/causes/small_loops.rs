@@ -5,6 +5,7 @@ use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
 use super::small::{COSTS, FETCHING_PER_TEAM_COST, SMALL, most_of_barrier, without_overhead};
 use super::{Cause, Facts, Kind, settings};
+use crate::analysis::remedy::EXPLAINED_WAIT_SHARE;
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::columns::Quantity;
@@ -94,6 +95,13 @@ fn construct(facts: &Facts<'_, '_>, entry: &Entry, elapsed: f64) -> Option<Const
             (work, all * times as f64 / executions as f64)
         }
     };
+    let is_single = entry.is_of(&[RegionKind::Single]);
+    // While one thread executes a single construct, all others wait for it.
+    let others = executions as f64 / times.max(1) as f64 - 1.0;
+    let waited = entry.amount.lost as f64;
+    if is_single && work as f64 * others >= EXPLAINED_WAIT_SHARE * waited {
+        return None;
+    }
     let construct = Construct {
         entry: entry.clone(),
         part,
@@ -107,10 +115,8 @@ fn construct(facts: &Facts<'_, '_>, entry: &Entry, elapsed: f64) -> Option<Const
     let is_crowded = facts.is_crowded();
     let barrier = most_of_barrier(facts, is_crowded);
     // Threads share out no work in a single construct. So its size says nothing of their number.
-    let is_worth_it = || {
-        entry.is_of(&[RegionKind::Single])
-            || construct.work >= WORTH_A_BARRIER.saturating_mul(construct.times)
-    };
+    let is_worth_it =
+        || is_single || construct.work >= WORTH_A_BARRIER.saturating_mul(construct.times);
     let is_small = construct.times >= REPEATED
         && each(construct.work) <= SMALL
         && each(entry.amount.lost) <= barrier
