@@ -76,6 +76,9 @@ fn the_cost_of_a_barrier_is_no_late_thread() {
     assert_eq!(found(12_000_000, 12_000_000), [CauseKind::SmallLoops]);
     let workshare = found_in(Kind::Workshare, 12_000_000, 12_000_000);
     assert_eq!(workshare, [CauseKind::SmallLoops]);
+    // While one thread executes a single construct, the others wait for it.
+    let single = found_in(Kind::Single, 12_000_000, 12_000_000);
+    assert_eq!(single, [CauseKind::Single]);
     assert_eq!(found(3_000_000, 3_000_000), [CauseKind::Imbalance]);
     // Only one execution is known to have a body: all of them have no more work than that.
     assert_eq!(found(12_000_000, 1), [CauseKind::SmallLoops]);
