@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn the_process_has_facts() {
         let mut run = Run::default();
-        describe(&mut run, "app");
+        describe(&mut run, "app", ProcessorTime::read());
         assert_eq!(run.application, "app");
         assert!(!run.host.is_empty() && run.pid > 0);
     }

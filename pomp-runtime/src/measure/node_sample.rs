@@ -215,6 +215,8 @@ pub(crate) struct Sample {
     pub(super) timed_until: SharedU64,
     /// Of atomic updates, critical sections and locks.
     pub(super) sequence: Sequence,
+    /// Whether the thread held a lock when the last timed instance ended: 0 or 1.
+    pub(super) in_hold: SharedU64,
     /// Tests of a lock.
     pub(super) tests: Tests,
     /// The least mean interval of instances that were passed over, in 1024ths of a tick; 0 if it is

@@ -165,26 +165,36 @@ fn begins_timed(thread: &'static Thread, region: &'static Region) -> bool {
     !thread.knows_place_already() && region.is_sampled() && !thread.passes_over_here(region)
 }
 
-/// Whether its instances take another time if they are timed.
+/// Whether its instances take another time if they are timed. What lies in the hold of a lock is part of that
+/// hold.
 pub(super) fn is_changed_by_timing(node: &Node) -> bool {
     let kind = node.region().map(|region| region.kind);
     let is_such_kind = matches!(
         kind,
         Some(RegionKind::Atomic | RegionKind::Critical | RegionKind::Lock)
     );
-    is_such_kind && !node.sets_no_lock()
+    is_such_kind && !node.sets_no_lock() && !is_in_hold(node)
+}
+
+/// Whether the thread holds a lock meanwhile.
+fn is_in_hold(node: &Node) -> bool {
+    node.sample()
+        .is_some_and(|sample| sample.in_hold.get() != 0)
 }
 
 /// The other constructs that are executed in turn with that of a node: those of the same block whose
 /// instances take another time if they are timed, and that are passed over.
 fn others_in_turn(node: &Node) -> impl Iterator<Item = &'static Node> {
+    siblings(node).filter(|other| other.sample().is_some() && is_changed_by_timing(other))
+}
+
+/// The other constructs of the same block.
+fn siblings(node: &Node) -> impl Iterator<Item = &'static Node> {
     let within = node.key_within();
     std::iter::successors(node.next_in_ring(), |other| other.next_in_ring())
         .take_while(move |other| !std::ptr::eq(*other, node))
         .take(MOST_IN_TURN)
-        .filter(move |other| {
-            other.key_within() == within && other.sample().is_some() && is_changed_by_timing(other)
-        })
+        .filter(move |other| other.key_within() == within)
 }
 
 /// The work and the probes of all constructs that are executed in turn, in ticks for each instance of one
@@ -243,6 +253,12 @@ impl Sequence {
             let each = passed(other) / passed(node).max(1.0);
             if each >= LEAST_SHARE_IN_TURN {
                 round.add(other, each)?;
+            }
+        }
+        for inner in siblings(node).filter(|other| is_in_hold(other)) {
+            if let Some(region) = inner.region() {
+                let each = passed(inner) / passed(node).max(1.0);
+                round.passing += each * ticks_of_passing(region.kind, region.is_lent());
             }
         }
         let part = if own > 0.0 { own / round.timed } else { 1.0 };

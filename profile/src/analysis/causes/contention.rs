@@ -371,7 +371,13 @@ fn what(
                 Kind::Lock => "set and unset",
                 _ => "enter and leave",
             };
+            let is_mostly_held = (MOSTLY_HELD..=100.0).contains(&held.percent);
             let waits = match is_fetched {
+                // A thread that reads its clock leaves the lock to others, so entries that are timed seldom wait.
+                true if is_mostly_held => format!(
+                    ", and to {pass} it took {} each, most of that waiting for it",
+                    time(passing as u64)
+                ),
                 true => format!(
                     "; {only}{number} of {entries} found it taken, but to {pass} it took {} each: mostly a \
                      cache line had to be fetched",
@@ -445,6 +451,9 @@ fn most(counts: impl Iterator<Item = (usize, u64)>) -> Option<(usize, u64)> {
     let sums = sums.into_iter();
     sums.max_by_key(|&(number, sum)| (sum, std::cmp::Reverse(number)))
 }
+
+/// Of what is held for this percentage of the run, entries wait.
+const MOSTLY_HELD: f64 = 50.0;
 
 /// Whether the turns of an ordered region already follow each other one iteration at a time.
 fn turns_come_soon(facts: &Facts<'_, '_>, region: usize) -> bool {
