@@ -371,10 +371,9 @@ fn what(
                 Kind::Lock => "set and unset",
                 _ => "enter and leave",
             };
-            let is_mostly_held = (MOSTLY_HELD..=100.0).contains(&held.percent);
             let waits = match is_fetched {
-                // A thread that reads its clock leaves the lock to others, so entries that are timed seldom wait.
-                true if is_mostly_held => format!(
+                // Its thread reads the clock, so an entry that is timed comes late and seldom waits.
+                true if (MOSTLY_HELD..=100.0).contains(&held.percent) => format!(
                     ", and to {pass} it took {} each, most of that waiting for it",
                     time(passing as u64)
                 ),
@@ -383,10 +382,10 @@ fn what(
                      cache line had to be fetched",
                     time(passing as u64)
                 ),
-                false => format!(
-                    ", and {number} of {entries} had to wait{}",
-                    guard.map_or_else(String::new, |guard| holder(facts, guard))
-                ),
+                false => {
+                    let holder = guard.map_or_else(String::new, |guard| holder(facts, guard));
+                    format!(", and {number} of {entries} had to wait{holder}")
+                }
             };
             format!(
                 "{it} held for {} of the run{in_all}{waits}",
