@@ -31,6 +31,8 @@ pub struct Label {
     pub name: Option<String>,
     /// Enclosing function.
     pub function: Option<String>,
+    /// Where its code begins in the program or library, if nothing else tells it from others there.
+    pub offset: Option<u64>,
 }
 
 impl Label {
@@ -47,7 +49,7 @@ impl Label {
         let column = self.column.map(|column| format!(":{column}"));
         let column = column.unwrap_or_default();
         if *first == 0 {
-            short_file.clone()
+            self.in_module()
         } else if self.near {
             format!("{short_file} (near {first}{column})")
         } else if first == last {
@@ -68,7 +70,7 @@ impl Label {
         let kind = self.kind.row().full_name;
         match self.first {
             0 => {
-                let place = self.function.as_ref().unwrap_or(&self.short_file);
+                let place = self.function.clone().unwrap_or_else(|| self.in_module());
                 format!("{kind}{name} in {place}")
             }
             line => {
@@ -78,6 +80,12 @@ impl Label {
                 format!("{kind}{name} {at} {}:{line}{column}", self.short_file)
             }
         }
+    }
+
+    /// `libm.so.6+0x1f40`: the program or library, and where the code is, if that is all that is known.
+    fn in_module(&self) -> String {
+        let offset = self.offset.map(|offset| format!("+{offset:#x}"));
+        self.short_file.clone() + &offset.unwrap_or_default()
     }
 
     /// ` (in f)`, or nothing if the function is not known.
@@ -162,6 +170,11 @@ fn label(index: usize, region: &Region, short: &HashMap<&str, String>) -> Label 
         column: None,
         name: shown(call(region).or(region.name.as_ref())),
         function: shown(region.function.as_ref()),
+        offset: region
+            .code
+            .as_ref()
+            .filter(|_| region.begin[0] == 0 && region.function.is_none())
+            .map(|code| code.offset),
     }
 }
 

@@ -181,6 +181,9 @@ impl Facts<'_> {
         let next = match self.what_to_ask_next() {
             Some(next) => format!(". {next}"),
             None if is_negligible => ".".to_owned(),
+            None if overheads.threads <= 1 => {
+                ", which is what the constructs themselves cost one thread.".to_owned()
+            }
             None => ", little in each place.".to_owned(),
         };
         format!(
@@ -207,7 +210,10 @@ impl Facts<'_> {
         }
         let says_nothing = self.causes.notes.is_empty() && self.crowd().is_none();
         let is_known = says_nothing && !self.is_negligible();
-        let known = "No one change would win much: threads lost little in each place.";
+        let known = match self.overheads.threads <= 1 {
+            true => "What one thread lost is what the constructs themselves cost.",
+            false => "No one change would win much: threads lost little in each place.",
+        };
         let next = self.what_to_ask_next();
         next.or(is_known.then_some(known)).map(str::to_owned)
     }

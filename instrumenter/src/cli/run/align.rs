@@ -17,7 +17,7 @@ use profile::descriptor::Descriptor;
 use profile::event::Event;
 use profile::region_kind::RegionKind;
 
-pub(super) use clauses::{END, has};
+pub(super) use clauses::{END, LAST, has};
 pub(super) use code::InCode;
 pub(super) use scope::{Scope, body_around, ignores_case, is_same};
 
@@ -248,7 +248,14 @@ pub(super) fn of_calls(
     let begins = |place: &&CallSite| place.belongs == Belongs::Begins;
     let begins = places.iter().filter(begins).count();
     let may_lack = scope.may_lack(all, &places) && begins == 0;
-    if !may_be_more && rise && may_lack && places.len() == calls.len() + 1 && in_front() {
+    let have_lines = || {
+        order
+            .iter()
+            .zip(&places)
+            .all(|(call, place)| place.has_line(calls[*call].line))
+    };
+    let lacks = || may_lack || begins == 0 && scope.may_lack_at_lines(all, &places) && have_lines();
+    if !may_be_more && rise && places.len() == calls.len() + 1 && lacks() && in_front() {
         // All but the last.
         return in_order(&places, &order);
     }

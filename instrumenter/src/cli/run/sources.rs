@@ -14,7 +14,9 @@ use crate::openmp::Language;
 use crate::plan::Decision;
 use crate::{Options, Source, instrument_read};
 
-use super::align::{END, has, has_function, ignores_case, is_measured_as, is_same, may_be_of};
+use super::align::{
+    END, LAST, body_around, has, has_function, ignores_case, is_measured_as, is_same, may_be_of,
+};
 use super::branches::{Branch, Compiled, Kept, branches, is_kept, without_known_conditionals};
 use super::headers::{self, Folders};
 use super::module::Frame;
@@ -262,6 +264,45 @@ fn note_ends(source: &str, all: &mut [Descriptor]) {
     }
 }
 
+/// Notes the constructs behind which only ends of statements follow in the parallel region around them. GNU's
+/// compilers may leave out their barriers.
+fn note_last(source: &str, all: &mut [Descriptor], language: Language) {
+    let lines: Vec<&str> = source.lines().collect();
+    let is_last = |number: &usize| {
+        let construct: &Descriptor = &all[*number];
+        let Some(body) = body_around(all, *number).map(|body| &all[body]) else {
+            return false;
+        };
+        let end = match language {
+            Language::Fortran => body.end.first,
+            _ => body.end.last,
+        };
+        let between = lines.get(construct.end.last as usize..end as usize - 1);
+        between.is_some_and(|between| between.iter().all(|line| only_closes(line, language)))
+    };
+    let last: Vec<usize> = (0..all.len()).filter(is_last).collect();
+    for number in last {
+        all[number].other.insert(LAST.to_owned(), String::new());
+    }
+}
+
+/// Whether a line is empty, or only ends statements that are no loops, as far as the line tells.
+fn only_closes(line: &str, language: Language) -> bool {
+    let line = line.trim_start();
+    if language != Language::Fortran {
+        let code = line.split("//").next().unwrap_or_default();
+        return code.chars().all(|char| char == '}' || char.is_whitespace());
+    }
+    let is_comment = line.starts_with('!') && !is_sentinel(&line[1..]);
+    let code = line
+        .split('!')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let words: String = code.split_whitespace().collect();
+    is_comment || words.is_empty() && line.is_empty() || words.starts_with("endif")
+}
+
 /// Whether a line of Fortran goes on as a directive does, behind the mark of a comment.
 fn is_sentinel(line: &str) -> bool {
     line.get(..4)
@@ -314,6 +355,7 @@ fn read(file: &str, folders: &Folders) -> Option<Constructs> {
     if source.language == Language::Fortran {
         note_ends(&text, &mut all);
     }
+    note_last(&text, &mut all, source.language);
     let branches = branches(&text, &all);
     Some(Constructs {
         repeated: repeated(&text, &all),
@@ -424,6 +466,40 @@ mod tests {
         };
         assert_eq!(constructs("_OPENMP"), (vec![(3, 8)], false));
         assert_eq!(constructs("MINE"), (vec![(10, 10)], true));
+    }
+
+    #[test]
+    fn the_last_construct_of_a_region_is_noted() {
+        let folder = tempfile::tempdir().unwrap();
+        let last = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let constructs = read(&path.to_string_lossy(), &Folders::default()).unwrap();
+            let last = constructs.all.iter();
+            let last = last.filter(|it| it.other.contains_key(LAST));
+            last.map(|it| it.begin.first).collect::<BTreeSet<u32>>()
+        };
+        let region = |end: &str| {
+            format!(
+                "void f(int n) {{\n#pragma omp parallel\n{{\nif (n) {{\n#pragma omp for\n\
+                 for (int i = 0; i < 9; i++)\n;\n{end}\n}}\n}}\n"
+            )
+        };
+        assert_eq!(last("a.c", &region("}  // ends")), [5].into());
+        assert!(last("b.c", &region("} else {\n}")).is_empty());
+        assert!(last("c.c", &region("g(); }")).is_empty());
+        let region = |end: &str| {
+            format!(
+                "subroutine f\n!$omp parallel\nif (n) then\n!$omp do\ndo i = 1, 9\nend do\n!$omp end do\n\
+                 {end}\n!$omp end parallel\nend subroutine\n"
+            )
+        };
+        assert_eq!(
+            last("a.f90", &region("  END IF  ! so it is\n\n! a comment")),
+            [4].into()
+        );
+        assert!(last("b.f90", &region("end if\ncall g")).is_empty());
+        assert_eq!(last("c.f90", &region("end if\n!$omp barrier")), [9].into());
     }
 
     #[test]

@@ -300,17 +300,29 @@ fn remedy(facts: &Facts<'_, '_>, kind: Kind, [work, paid, breaks_even]: [u64; 3]
         return settings::not_nested(facts);
     }
     let wakes = settings::wakes(facts, paid);
+    // With a clause that is false, GCC's runtime still makes a team, of one thread.
+    let by_branch = facts.profile.run.calls_gnu_runtime();
     let serial = if 2 * work <= breaks_even {
-        format!(
-            ", or keep it serial with an if clause where it has less than about {} of work",
-            time(breaks_even)
-        )
+        let least = time(breaks_even);
+        match by_branch {
+            true => format!(
+                ", or branch to a serial copy of it where it has less than about {least} of work \
+                 (with an if clause it still makes a team of one)"
+            ),
+            false => format!(
+                ", or keep it serial with an if clause where it has less than about {least} of work"
+            ),
+        }
     } else if work as f64 <= WORTH_A_TEAM {
+        let how = match by_branch {
+            true => "in a branch of its own",
+            false => "with an if clause",
+        };
         let why = match facts.overheads.threads > 1 {
             true => ": the threads' work includes fetching data from each other's caches",
             false => "",
         };
-        format!(", or try whether it is faster serial, with an if clause{why}")
+        format!(", or try whether it is faster serial, {how}{why}")
     } else {
         String::new()
     };

@@ -117,3 +117,6 @@ pub(super) fn dependence(construct: &Descriptor) -> Option<&'static str> {
         .into_iter()
         .find(|which| has(construct, which))
 }
+
+/// The key of a construct behind which nothing is executed in the parallel region around it.
+pub(in super::super) const LAST: &str = "last";

@@ -5,7 +5,7 @@ use std::path::Path;
 use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
-use super::clauses::has;
+use super::clauses::{LAST, has};
 use super::{Belongs, CallSite, has_function};
 use crate::Source;
 use crate::openmp::Language;
@@ -62,6 +62,17 @@ impl<'a> Scope<'a> {
         last.belongs == Belongs::Waits
             && body.kind().is_some_and(RegionKind::is_parallel)
             && (end..=end + 1).contains(&body.end.last)
+    }
+
+    /// As `may_lack`, also if lines stand between that close other statements. These do not tell whether the
+    /// region ends there whatever its conditions are.
+    pub(super) fn may_lack_at_lines(self, all: &[Descriptor], places: &[CallSite]) -> bool {
+        let (Self::Body(body), Some(last)) = (self, places.last()) else {
+            return false;
+        };
+        last.belongs == Belongs::Waits
+            && body.kind().is_some_and(RegionKind::is_parallel)
+            && all[last.construct].other.contains_key(LAST)
     }
 
     /// Whether a construct is in the scope, and not in a function inside the scope.

@@ -216,6 +216,27 @@ fn a_region_may_end_without_the_barrier_of_its_last_construct() {
     assert_eq!(find(9, &[1, 3]), [Found::Near, Found::EndOf(1)]);
 }
 
+/// Conditions may end between it and the region's end. Then each call must have a line of its construct: a
+/// compiler may also make one call of those in two branches.
+#[test]
+fn a_construct_in_a_condition_may_be_the_last_of_a_region() {
+    let find = |line: u32, is_last: bool| {
+        let mut all = [
+            construct("parallel", [1, 12], "omp parallel"),
+            construct("for", [3, 4], "omp for"),
+            construct("for", [7, 8], "omp for"),
+        ];
+        if is_last {
+            all[2].other.insert(LAST.to_owned(), String::new());
+        }
+        let scope = Scope::Body(&all[0]);
+        of_lines(&all, scope, of(RegionKind::Barrier), &[line], in_code(1))
+    };
+    assert_eq!(find(4, true), [Found::EndOf(1)]);
+    assert_eq!(find(7, true), [Found::Near]);
+    assert_eq!(find(4, false), [Found::Near]);
+}
+
 #[test]
 fn a_workshare_has_any_number_of_barriers() {
     let all = [
