@@ -24,7 +24,7 @@ pub(super) use scope::{Scope, body_around, ignores_case, is_same};
 use clauses::{
     copies_in_and_out, dependence, flushes, is_named, is_static, may_call, reduces_by_own_operator,
 };
-use code::{head_at_begin, leave_out_removed, of_copies};
+use code::{are_at_others, head_at_begin, leave_out_removed, of_copies};
 
 /// Begin of the name of a critical section of which only a number is known.
 pub(super) const UNNAMED: char = '?';
@@ -247,15 +247,9 @@ pub(super) fn of_calls(
     }
     let begins = |place: &&CallSite| place.belongs == Belongs::Begins;
     let begins = places.iter().filter(begins).count();
-    let may_lack = scope.may_lack(all, &places) && begins == 0;
-    let have_lines = || {
-        order
-            .iter()
-            .zip(&places)
-            .all(|(call, place)| place.has_line(calls[*call].line))
-    };
-    let lacks = || may_lack || begins == 0 && scope.may_lack_at_lines(all, &places) && have_lines();
-    if !may_be_more && rise && places.len() == calls.len() + 1 && lacks() && in_front() {
+    let is_last = scope.may_lack_at_lines(all, &places) && are_at_others(&places, calls);
+    let may_lack = begins == 0 && (scope.may_lack(all, &places) || is_last);
+    if !may_be_more && rise && may_lack && places.len() == calls.len() + 1 && in_front() {
         // All but the last.
         return in_order(&places, &order);
     }

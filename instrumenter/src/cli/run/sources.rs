@@ -264,8 +264,8 @@ fn note_ends(source: &str, all: &mut [Descriptor]) {
     }
 }
 
-/// Notes the constructs behind which only ends of statements follow in the parallel region around them. GNU's
-/// compilers may leave out their barriers.
+/// Notes the constructs behind which only ends of statements follow in the parallel region around them, if they
+/// are in no branch beside that of another one. GNU's compilers may leave out their barriers.
 fn note_last(source: &str, all: &mut [Descriptor], language: Language) {
     let lines: Vec<&str> = source.lines().collect();
     let is_last = |number: &usize| {
@@ -278,7 +278,14 @@ fn note_last(source: &str, all: &mut [Descriptor], language: Language) {
             _ => body.end.last,
         };
         let between = lines.get(construct.end.last as usize..end as usize - 1);
+        // Calls in two branches may be one call.
+        let ends = all.iter().map(|other| other.end.last);
+        let before = ends.filter(|end| *end < construct.begin.first).max();
+        let before = before.unwrap_or(0).max(body.begin.last);
+        let in_front = lines.get(before as usize..construct.begin.first as usize - 1);
+        let has_else = |line: &&str| line.to_ascii_lowercase().contains("else");
         between.is_some_and(|between| between.iter().all(|line| only_closes(line, language)))
+            && in_front.is_some_and(|in_front| !in_front.iter().any(has_else))
     };
     let last: Vec<usize> = (0..all.len()).filter(is_last).collect();
     for number in last {
@@ -488,6 +495,9 @@ mod tests {
         assert_eq!(last("a.c", &region("}  // ends")), [5].into());
         assert!(last("b.c", &region("} else {\n}")).is_empty());
         assert!(last("c.c", &region("g(); }")).is_empty());
+        let branches = "void f(int n) {\n#pragma omp parallel\n{\nif (n) {\n#pragma omp single\n;\n} else {\n\
+                        #pragma omp single\n;\n}\n}\n}\n";
+        assert!(last("d.c", branches).is_empty());
         let region = |end: &str| {
             format!(
                 "subroutine f\n!$omp parallel\nif (n) then\n!$omp do\ndo i = 1, 9\nend do\n!$omp end do\n\

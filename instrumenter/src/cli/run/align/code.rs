@@ -106,3 +106,13 @@ pub(super) fn head_at_begin<'a>(
         _ => None,
     }
 }
+
+/// Whether each call has the line of exactly one place, and that is not the last one.
+pub(super) fn are_at_others(places: &[CallSite], calls: &[Call]) -> bool {
+    let last = places.len().saturating_sub(1);
+    let is_at_other = |call: &Call| {
+        let mut at = (0..places.len()).filter(|place| places[*place].has_line(call.line));
+        at.next().is_some_and(|place| place < last) && at.next().is_none()
+    };
+    calls.iter().all(is_at_other)
+}
