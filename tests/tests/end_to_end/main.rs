@@ -22,6 +22,7 @@ mod otf2;
 mod own_tool;
 mod page;
 mod ports;
+mod processor_time;
 mod program_folder;
 mod projects;
 mod readme;
