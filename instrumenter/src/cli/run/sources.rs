@@ -268,29 +268,41 @@ fn note_ends(source: &str, all: &mut [Descriptor]) {
 /// are in no branch beside that of another one. GNU's compilers may leave out their barriers.
 fn note_last(source: &str, all: &mut [Descriptor], language: Language) {
     let lines: Vec<&str> = source.lines().collect();
-    let is_last = |number: &usize| {
-        let construct: &Descriptor = &all[*number];
-        let Some(body) = body_around(all, *number).map(|body| &all[body]) else {
-            return false;
-        };
-        let end = match language {
-            Language::Fortran => body.end.first,
-            _ => body.end.last,
-        };
-        let between = lines.get(construct.end.last as usize..end as usize - 1);
-        // Calls in two branches may be one call.
-        let ends = all.iter().map(|other| other.end.last);
-        let before = ends.filter(|end| *end < construct.begin.first).max();
-        let before = before.unwrap_or(0).max(body.begin.last);
-        let in_front = lines.get(before as usize..construct.begin.first as usize - 1);
-        let has_else = |line: &&str| line.to_ascii_lowercase().contains("else");
-        between.is_some_and(|between| between.iter().all(|line| only_closes(line, language)))
-            && in_front.is_some_and(|in_front| !in_front.iter().any(has_else))
-    };
-    let last: Vec<usize> = (0..all.len()).filter(is_last).collect();
+    let bodies = (0..all.len()).filter(|body| {
+        let kind = all[*body].kind();
+        kind.is_some_and(RegionKind::is_parallel)
+    });
+    let last: Vec<usize> = bodies
+        .filter_map(|body| last_of(&lines, all, body, language))
+        .collect();
     for number in last {
         all[number].other.insert(LAST.to_owned(), String::new());
     }
+}
+
+/// The construct with which a parallel region ends, if there is one.
+fn last_of(lines: &[&str], all: &[Descriptor], body: usize, language: Language) -> Option<usize> {
+    let region = &all[body];
+    let ends_within = |other: &usize| all[*other].end.last <= region.end.last;
+    let behind = all.partition_point(|other| other.begin.first <= region.end.last);
+    let inside = || (body + 1..behind).filter(ends_within);
+    let last = inside().max_by_key(|other| (all[*other].end.last, std::cmp::Reverse(*other)))?;
+    let construct = &all[last];
+    let end = match language {
+        Language::Fortran => region.end.first,
+        _ => region.end.last,
+    };
+    let between = lines.get(construct.end.last as usize..end as usize - 1)?;
+    // Calls in two branches may be one call.
+    let ends = inside().map(|other| all[other].end.last);
+    let before = ends.filter(|end| *end < construct.begin.first).max();
+    let before = before.unwrap_or(region.begin.last);
+    let in_front = lines.get(before as usize..construct.begin.first as usize - 1)?;
+    let has_else = |line: &&str| line.to_ascii_lowercase().contains("else");
+    let is_last = between.iter().all(|line| only_closes(line, language))
+        && !in_front.iter().any(has_else)
+        && body_around(all, last) == Some(body);
+    is_last.then_some(last)
 }
 
 /// Whether a line is empty, or only ends statements that are no loops, as far as the line tells.

@@ -158,20 +158,18 @@ impl Finder<'_> {
             self.association(index),
             Some(Association::Block | Association::LoopNest)
         );
-        let Some(matched) = view
-            .match_statement(self, index, inner)
-            .filter(|_| has_block)
-        else {
+        let are = |part: &Range<usize>, brace| part.clone().all(|at| view.tokens[at].is(brace));
+        if !has_block || inner != opening.end || !are(&opening, b'{') {
+            return false;
+        }
+        let Some(matched) = view.match_statement(self, index, inner) else {
             return false;
         };
         let closing = matched.behind..tokens.end;
         let in_front = after..view.tokens[inner].start();
         let behind = view.tokens[matched.behind - 1].end()..end;
-        let are = |part: &Range<usize>, brace| part.clone().all(|at| view.tokens[at].is(brace));
         let has_conditional = |part: &Range<usize>| !self.groups.beginning_in(part).is_empty();
         opening.len() == closing.len()
-            && inner == opening.end
-            && are(&opening, b'{')
             && are(&closing, b'}')
             && view.directives_in(in_front.clone()).count() == 1
             && view.directives_in(behind.clone()).next().is_none()

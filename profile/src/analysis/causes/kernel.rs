@@ -46,7 +46,8 @@ pub(super) fn others_of_program(facts: &Facts<'_, '_>) -> Option<(u64, u64)> {
     let run = &facts.profile.run;
     let ready = run.scheduling?.ready_ns;
     let of_all = facts.overheads.threads.saturating_mul(run.duration_ns);
-    let ran = (run.processor_ns() + ready).saturating_sub(of_all);
+    let ran = run.processor_ns().saturating_add(ready);
+    let ran = ran.saturating_sub(of_all);
     let explains = ran as f64 >= EXPLAINED_BY_OTHERS * ready as f64;
     (facts.overheads.processes == 1 && explains).then_some((ran, ready))
 }
