@@ -160,6 +160,13 @@ macro_rules! events {
 for_events!(events);
 
 impl Event {
+    /// Whether it is an event of an implicit barrier, which comes with the region of its construct.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_of_implicit_barrier(self) -> bool {
+        matches!(self, Self::ImplicitBarrierEnter | Self::ImplicitBarrierExit)
+    }
+
     /// The construct of an event, if only such constructs have the event, and the library can pass
     /// their instances over.
     #[inline(always)]

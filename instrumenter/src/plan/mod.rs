@@ -309,7 +309,7 @@ struct Planner<'a> {
     passed_over: HashSet<usize>,
     /// Constructs whose threads are not reported to an interface that requires that.
     untold: HashSet<usize>,
-    /// The measured constructs that are plain teams.
+    /// The measured constructs of which [`Self::is_plain_team`] holds.
     plain_teams: HashSet<usize>,
     /// The number of regions so far with this function and text, for the ordinals.
     seen: HashMap<(Option<String>, String), u32>,

@@ -159,16 +159,7 @@ const fn ends_momentary(event: Event) -> bool {
 /// Whether an event is of a construct that can be passed over.
 #[inline(always)]
 pub(crate) const fn may_be_passed_over(event: Event) -> bool {
-    event.passed_over_with().is_some() || is_of_implicit_barrier(event)
-}
-
-/// Whether it is an event of an implicit barrier, which comes with the construct's region.
-#[inline(always)]
-const fn is_of_implicit_barrier(event: Event) -> bool {
-    matches!(
-        event,
-        Event::ImplicitBarrierEnter | Event::ImplicitBarrierExit
-    )
+    event.passed_over_with().is_some() || event.is_of_implicit_barrier()
 }
 
 impl Thread {

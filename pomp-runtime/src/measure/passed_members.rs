@@ -2,10 +2,10 @@
 //!
 //! Recording the begin and the end of a member costs more than a read of the clock: the member
 //! reads data of the thread that forked, and that thread reads data of the members. A region that
-//! proves to be executed often, to be short, and to hold no other constructs is timed as a whole in
-//! each instance, from fork to join. Its members record their begin and end only in as many
-//! instances as the budget allows. In all others they count, in memory of their own, and touch
-//! nothing that another thread writes: the handle that they get is the node of the fork.
+//! proves to be executed often, to be short, and to hold no constructs but loops and `workshare` is
+//! timed as a whole in each instance, from fork to join. Its members record their begin and end only
+//! in as many instances as the budget allows. In all others they count, in memory of their own, and
+//! touch nothing that another thread writes: the handle that they get is the node of the fork.
 //!
 //! At the end of the run the time of the instances whose members only counted, which is known, is
 //! divided in the same proportions as that of instances whose members recorded their events. A
@@ -50,35 +50,26 @@ pub(crate) fn is_work_passed_over(
     event: Event,
     find: impl FnOnce() -> Option<&'static Region> + Copy,
 ) -> bool {
-    thread_in_part().is_some_and(|thread| {
-        state::is_quick()
-            && find().is_some_and(|region| match event.action() {
-                Action::OpenWork => {
-                    thread.does_part_of(region) || !thread.is_busy() && thread.counts_loop(region)
-                }
-                Action::CloseWork => thread.does_part_of(region) || thread.ends_counted(region),
-                _ if event == Event::ImplicitBarrierEnter => thread.waits_in_counted(region),
-                _ => thread.ends_counted(region),
-            })
+    holds_in_part(find, |thread, region| match event.action() {
+        Action::OpenWork => {
+            thread.does_part_of(region) || !thread.is_busy() && thread.counts_construct(region)
+        }
+        Action::CloseWork => thread.does_part_of(region) || thread.ends_counted(region),
+        _ if event == Event::ImplicitBarrierEnter => thread.waits_in_counted(region),
+        _ => thread.ends_counted(region),
     })
 }
 
 /// Whether an event begins or ends what can be the whole work of a parallel region, or its barrier.
 #[inline(always)]
 pub(crate) const fn is_of_work(event: Event) -> bool {
-    matches!(event.action(), Action::OpenWork | Action::CloseWork)
-        || matches!(
-            event,
-            Event::ImplicitBarrierEnter | Event::ImplicitBarrierExit
-        )
+    matches!(event.action(), Action::OpenWork | Action::CloseWork) || event.is_of_implicit_barrier()
 }
 
 /// The part of a member ends. Whether it is passed over.
 #[inline(always)]
 pub(crate) fn ends(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
-    let is_passed_over = thread_in_part().is_some_and(|thread| {
-        state::is_quick() && find().is_some_and(|region| thread.does_part_of(region))
-    });
+    let is_passed_over = holds_in_part(find, |thread, region| thread.does_part_of(region));
     if is_passed_over && let Some(thread) = thread::current() {
         thread.ends_part();
     }
@@ -104,6 +95,18 @@ fn thread_in_part() -> Option<&'static Thread> {
     thread::current().filter(|thread| thread.passed_member.is_in())
 }
 
+/// Whether the current thread executes a part that is passed over, and this `holds` for it and the region
+/// that `find` gives.
+#[inline(always)]
+fn holds_in_part(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+    holds: impl FnOnce(&'static Thread, &'static Region) -> bool + Copy,
+) -> bool {
+    thread_in_part().is_some_and(|thread| {
+        state::is_quick() && find().is_some_and(|region| holds(thread, region))
+    })
+}
+
 /// Whether a loop that ends is the work of a combined region whose member is passed over.
 #[cfg_attr(
     any(test, not(target_arch = "x86_64")),
@@ -120,8 +123,8 @@ pub(crate) fn passes_over_end_of_loop() -> bool {
 #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
 #[inline(always)]
 pub(crate) fn passes_over_loop(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
-    thread_in_part().is_some_and(|thread| {
-        state::is_quick() && !thread.is_busy() && find().is_some_and(|it| thread.counts_loop(it))
+    holds_in_part(find, |thread, region| {
+        !thread.is_busy() && thread.counts_construct(region)
     })
 }
 
@@ -165,9 +168,9 @@ impl Thread {
         self.looks_up_next_time();
     }
 
-    /// Counts a loop in a part that is passed over. False if the loop has to be recorded.
+    /// Counts a loop or `workshare` in a part that is passed over. False if it has to be recorded.
     #[inline(always)]
-    pub(super) fn counts_loop(&'static self, region: &'static Region) -> bool {
+    pub(super) fn counts_construct(&'static self, region: &'static Region) -> bool {
         let root = self.passed_member.root.get();
         let body = PseudoRegion::Body as u8;
         let Some(node) = root.and_then(|root| self.tree.last_or_next_child(root, region, body))

@@ -77,12 +77,12 @@ pub(super) fn stand(thread: &'static Thread) {
     });
 }
 
-/// Registers for `membarrier` in advance, as it must be, if the process has one thread. With more threads
-/// the system waits for all processors, for 10 to 20 ms.
+/// Registers for `membarrier`, which has to be done in advance, if the process has one thread. With several
+/// threads the system waits for all processors, for 10 to 20 ms. Then the helper registers.
 pub(crate) fn prepare() {
     #[cfg(not(test))]
     let is_quick = super::dynamic::has_one_thread();
-    // Unit tests have no dynamic linker of their own to ask.
+    // The module `dynamic` is not built for unit tests.
     #[cfg(test)]
     let is_quick = true;
     if is_quick {

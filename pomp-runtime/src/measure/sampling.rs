@@ -257,7 +257,7 @@ impl Thread {
         // What a pair of events costs on this thread.
         let timing = cost_of_pair() + 2 * longer_event;
         sample.longer_event.set(longer_event);
-        // A hold that is timed is rare once most are passed over.
+        // Holds that are timed are left out: once most are passed over, few are.
         sample.in_hold.set(self.passed_locks.number().min(1));
         sample.add(ticks);
         let before = sample.last.get();

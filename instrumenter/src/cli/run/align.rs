@@ -247,8 +247,8 @@ pub(super) fn of_calls(
     }
     let begins = |place: &&CallSite| place.belongs == Belongs::Begins;
     let begins = places.iter().filter(begins).count();
-    let is_last = scope.may_lack_at_lines(all, &places) && are_at_others(&places, calls);
-    let may_lack = begins == 0 && (scope.may_lack(all, &places) || is_last);
+    let by_lines = || scope.may_lack_by_lines(all, &places) && are_at_others(&places, calls);
+    let may_lack = begins == 0 && (scope.may_lack(all, &places) || by_lines());
     if !may_be_more && rise && may_lack && places.len() == calls.len() + 1 && in_front() {
         // All but the last.
         return in_order(&places, &order);

@@ -264,8 +264,8 @@ fn note_ends(source: &str, all: &mut [Descriptor]) {
     }
 }
 
-/// Notes the constructs behind which only ends of statements follow in the parallel region around them, if they
-/// are in no branch beside that of another one. GNU's compilers may leave out their barriers.
+/// Notes the constructs behind which only ends of statements follow in the parallel region around them, if no
+/// `else` stands in front of them. GNU's compilers may leave out their barriers.
 fn note_last(source: &str, all: &mut [Descriptor], language: Language) {
     let lines: Vec<&str> = source.lines().collect();
     let bodies = (0..all.len()).filter(|body| {
@@ -293,7 +293,7 @@ fn last_of(lines: &[&str], all: &[Descriptor], body: usize, language: Language) 
         _ => region.end.last,
     };
     let between = lines.get(construct.end.last as usize..end as usize - 1)?;
-    // Calls in two branches may be one call.
+    // A compiler may make one call of those in two branches.
     let ends = inside().map(|other| all[other].end.last);
     let before = ends.filter(|end| *end < construct.begin.first).max();
     let before = before.unwrap_or(region.begin.last);
@@ -305,7 +305,7 @@ fn last_of(lines: &[&str], all: &[Descriptor], body: usize, language: Language) 
     is_last.then_some(last)
 }
 
-/// Whether a line is empty, or only ends statements that are no loops, as far as the line tells.
+/// Whether a line is empty, or only ends blocks: in Fortran those of `if`, in C those of any statement.
 fn only_closes(line: &str, language: Language) -> bool {
     let line = line.trim_start();
     if language != Language::Fortran {
@@ -319,7 +319,7 @@ fn only_closes(line: &str, language: Language) -> bool {
         .unwrap_or_default()
         .to_ascii_lowercase();
     let words: String = code.split_whitespace().collect();
-    is_comment || words.is_empty() && line.is_empty() || words.starts_with("endif")
+    is_comment || line.is_empty() || words.starts_with("endif")
 }
 
 /// Whether a line of Fortran goes on as a directive does, behind the mark of a comment.
@@ -393,6 +393,13 @@ fn read(file: &str, folders: &Folders) -> Option<Constructs> {
 mod tests {
     use super::*;
 
+    /// The constructs of a file with this name and text.
+    fn constructs_in(folder: &tempfile::TempDir, name: &str, text: &str) -> Constructs {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        read(&path.to_string_lossy(), &Folders::default()).unwrap()
+    }
+
     /// So do macros of headers, in the source's folder or in another one that is known. Those of a
     /// header that is not there may be used anywhere.
     #[test]
@@ -442,7 +449,6 @@ mod tests {
     fn conditional_clauses_leave_a_directive_certain() {
         let folder = tempfile::tempdir().unwrap();
         let kinds = |name: &str, inside: &str| {
-            let path = folder.path().join(name);
             let free = [
                 "subroutine f(a)",
                 "!$omp parallel do &",
@@ -452,8 +458,7 @@ mod tests {
                 "end do",
                 "end subroutine",
             ];
-            std::fs::write(&path, free.join("\n")).unwrap();
-            let constructs = read(&path.to_string_lossy(), &Folders::default()).unwrap();
+            let constructs = constructs_in(&folder, name, &free.join("\n"));
             let lines = constructs.all.iter().map(|one| one.begin.first);
             let is_certain = !constructs.may_be_more(RegionKind::Barrier, Some("f"));
             (lines.collect::<Vec<_>>(), is_certain)
@@ -468,14 +473,12 @@ mod tests {
     #[test]
     fn conditionals_that_ask_for_openmp_are_read() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.c");
         let constructs = |macro_name: &str| {
             let text = format!(
                 "void f(void) {{\n#ifdef {macro_name}\n#pragma omp parallel\n{{\n#endif\n  g();\n\
                  #ifdef {macro_name}\n}}\n#else\n#pragma omp barrier\n#endif\n}}\n"
             );
-            std::fs::write(&path, text).unwrap();
-            let constructs = read(&path.to_string_lossy(), &Folders::default()).unwrap();
+            let constructs = constructs_in(&folder, "a.c", &text);
             let lines = constructs
                 .all
                 .iter()
@@ -491,9 +494,7 @@ mod tests {
     fn the_last_construct_of_a_region_is_noted() {
         let folder = tempfile::tempdir().unwrap();
         let last = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            std::fs::write(&path, text).unwrap();
-            let constructs = read(&path.to_string_lossy(), &Folders::default()).unwrap();
+            let constructs = constructs_in(&folder, name, text);
             let last = constructs.all.iter();
             let last = last.filter(|it| it.other.contains_key(LAST));
             last.map(|it| it.begin.first).collect::<BTreeSet<u32>>()
@@ -528,12 +529,10 @@ mod tests {
     fn clauses_of_an_end_directive_are_those_of_its_construct() {
         let folder = tempfile::tempdir().unwrap();
         let waits = |name: &str, end: &str| {
-            let path = folder.path().join(name);
             let text = format!(
                 "subroutine f\n!$omp do schedule(static)\ndo i = 1, 9\nend do\n{end}\nend subroutine\n"
             );
-            std::fs::write(&path, text).unwrap();
-            let constructs = read(&path.to_string_lossy(), &Folders::default()).unwrap();
+            let constructs = constructs_in(&folder, name, &text);
             !has(&constructs.all[0], "nowait")
         };
         assert!(waits("a.f90", "! no nowait"));
@@ -547,9 +546,7 @@ mod tests {
     fn macros_make_constructs_where_they_are_used() {
         let folder = tempfile::tempdir().unwrap();
         let more_in = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            std::fs::write(&path, text).unwrap();
-            let constructs = read(&path.to_string_lossy(), &Folders::default()).unwrap();
+            let constructs = constructs_in(&folder, name, text);
             ["f", "g"].map(|function| constructs.may_be_more(RegionKind::Barrier, Some(function)))
         };
         let macros = "#define P _Pragma(\"omp barrier\")\n#define Q P\n#undef P\n";

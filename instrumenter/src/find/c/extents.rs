@@ -291,12 +291,8 @@ impl Finder<'_> {
                 line_start: true,
             };
         }
-        let next = view.records.partition_point(|(_, start)| *start < after);
-        let nested = view
-            .records
-            .get(next)
-            .filter(|(_, start)| *start < first.start());
-        match nested.map(|(index, _)| &self.records[*index]) {
+        let nested = view.directives_in(after..first.start()).next();
+        match nested.map(|index| &self.records[index]) {
             Some(record) => match record.placement {
                 Placement::Lines { before, .. } => Position {
                     at: before,

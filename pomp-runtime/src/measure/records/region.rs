@@ -53,9 +53,10 @@ impl Region {
             && self.descriptor.schedule.is_some()
     }
 
-    /// Whether it is a loop that is passed over with the part of a team that it is in. Its source asks
-    /// [`passes_over_loop`] then.
+    /// Whether it is a loop or `workshare` that is passed over with the part of a team that it is in. Its
+    /// source asks [`is_work_passed_over`] or [`passes_over_loop`] then.
     ///
+    /// [`is_work_passed_over`]: crate::measure::passed_members::is_work_passed_over
     /// [`passes_over_loop`]: crate::measure::passed_members::passes_over_loop
     pub(in crate::measure) fn may_be_counted_in_part(&self) -> bool {
         let is_work_in_source = || {

@@ -25,7 +25,7 @@ fn team_with_loop(
             }
             TeamHandle::PassedOver(fork) => assert!(t.begins_part(fork, number, || 2)),
         }
-        if !t.does_part_of(parallel) || !t.counts_loop(head) {
+        if !t.does_part_of(parallel) || !t.counts_construct(head) {
             t.enter(|t| t.on(LoopEnter, head, at + 2));
         }
         inside(t);

@@ -40,8 +40,9 @@ pub(super) fn may_explain(facts: &Facts<'_, '_>, waited_ns: u64) -> bool {
 const EXPLAINED_BY_OTHERS: f64 = 0.5;
 
 /// For how long other threads of the program ran that are not measured, and for how long threads were ready
-/// meanwhile, in nanoseconds; none if that does not explain why they had no processor. What the process ran for
-/// beyond all time for which its OpenMP threads can have run, other threads ran for.
+/// meanwhile, in nanoseconds; none if that does not explain why they had no processor. Other threads used the
+/// processor time of the process beyond what its OpenMP threads can have used: threads times duration, without
+/// the time for which they were ready.
 pub(super) fn others_of_program(facts: &Facts<'_, '_>) -> Option<(u64, u64)> {
     let run = &facts.profile.run;
     let ready = run.scheduling?.ready_ns;

@@ -69,10 +69,13 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     Some(own(facts, taken, entry, subject))
 }
 
-/// The construct of whose work a wait is the end: that of the wait, or the one construct that is all
-/// of a region. Such a construct has no barrier of its own: compilers leave it out, and the
-/// instrumenter does, since the region's is right behind it.
+/// The construct whose work threads waited for: that of the wait, or the one construct that is all of a
+/// region. The latter has no barrier of its own: compilers and the instrumenter leave it out, since the
+/// region's is right behind it.
 fn subject(facts: &Facts<'_, '_>, entry: &Entry) -> usize {
+    if entry.cost.kind != RegionKind::Parallel {
+        return entry.region;
+    }
     let nodes = &facts.tree.nodes;
     let own = || nodes.iter().filter(|node| node.region == entry.region);
     let mut inner = own().flat_map(|node| &node.children).map(|&it| &nodes[it]);
@@ -93,8 +96,7 @@ fn subject(facts: &Facts<'_, '_>, entry: &Entry) -> usize {
         let of_threads = by_thread(facts, &[region], |_, row| row.row.body.ns);
         of_threads.iter().map(|it| it.1).sum::<u64>() as f64
     };
-    match entry.cost.kind == RegionKind::Parallel
-        && shares_work
+    match shares_work
         && !mentions(region, "nowait")
         && is_alone()
         && work(only) >= ALL_OF_ITS_WORK * work(entry.region)
@@ -104,7 +106,7 @@ fn subject(facts: &Facts<'_, '_>, entry: &Entry) -> usize {
     }
 }
 
-/// The place of a wait at the end of a subject's work.
+/// The place of a wait for the work of a construct, its [`subject`].
 fn at(facts: &Facts<'_, '_>, entry: &Entry, subject: usize) -> Place {
     let mut place = facts.at(entry.cost.place, subject);
     if subject != entry.region {

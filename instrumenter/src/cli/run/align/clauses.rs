@@ -110,6 +110,9 @@ pub(in super::super) fn has(construct: &Descriptor, clause: &str) -> bool {
 /// The key for the end directive of a construct. In Fortran, clauses may stand there.
 pub(in super::super) const END: &str = "end";
 
+/// The key of a construct behind which nothing is executed in the parallel region around it.
+pub(in super::super) const LAST: &str = "last";
+
 /// The effect of a stand-alone `ordered` directive: it waits for an iteration (`sink`), or
 /// reports that one is done (`source`). The runtimes have different entries for these.
 pub(super) fn dependence(construct: &Descriptor) -> Option<&'static str> {
@@ -117,6 +120,3 @@ pub(super) fn dependence(construct: &Descriptor) -> Option<&'static str> {
         .into_iter()
         .find(|which| has(construct, which))
 }
-
-/// The key of a construct behind which nothing is executed in the parallel region around it.
-pub(in super::super) const LAST: &str = "last";

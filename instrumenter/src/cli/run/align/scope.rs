@@ -55,24 +55,31 @@ impl<'a> Scope<'a> {
     /// Whether the last of these places may be without a call: GNU's compilers leave out the barrier
     /// of a construct with which a parallel region ends.
     pub(super) fn may_lack(self, all: &[Descriptor], places: &[CallSite]) -> bool {
-        let (Self::Body(body), Some(last)) = (self, places.last()) else {
-            return false;
-        };
-        let end = all[last.construct].end.last;
-        last.belongs == Belongs::Waits
-            && body.kind().is_some_and(RegionKind::is_parallel)
-            && (end..=end + 1).contains(&body.end.last)
+        self.ends_behind(places, |body, last| {
+            let end = all[last].end.last;
+            (end..=end + 1).contains(&body.end.last)
+        })
     }
 
-    /// As `may_lack`, also if lines stand between that close other statements. These do not tell whether the
-    /// region ends there whatever its conditions are.
-    pub(super) fn may_lack_at_lines(self, all: &[Descriptor], places: &[CallSite]) -> bool {
+    /// As `may_lack`, also if ends of other statements stand between the construct and the region's end. Then
+    /// the calls that are there must have the lines of the other places.
+    pub(super) fn may_lack_by_lines(self, all: &[Descriptor], places: &[CallSite]) -> bool {
+        self.ends_behind(places, |_, last| all[last].other.contains_key(LAST))
+    }
+
+    /// Whether it is the body of a parallel region, the last of these places is the barrier of a construct, and
+    /// the region ends behind that, as `is_end` tells of the two.
+    fn ends_behind(
+        self,
+        places: &[CallSite],
+        is_end: impl FnOnce(&Descriptor, usize) -> bool,
+    ) -> bool {
         let (Self::Body(body), Some(last)) = (self, places.last()) else {
             return false;
         };
         last.belongs == Belongs::Waits
             && body.kind().is_some_and(RegionKind::is_parallel)
-            && all[last.construct].other.contains_key(LAST)
+            && is_end(body, last.construct)
     }
 
     /// Whether a construct is in the scope, and not in a function inside the scope.
