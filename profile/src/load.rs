@@ -232,6 +232,7 @@ fn check_sums(profile: &Profile) -> Result<(), String> {
             of.run_ns,
             of.ready_ns,
             of.most_ready_ns,
+            of.helper_run_ns,
             of.first_run_ns,
             of.first_ready_ns,
         ]

@@ -256,6 +256,13 @@ impl Run {
         self.user_ns.saturating_add(self.system_ns)
     }
 
+    /// The same of the program's own threads, without the library's own.
+    #[must_use]
+    pub fn processor_ns_of_program(&self) -> u64 {
+        let helper = self.scheduling.map_or(0, |all| all.helper_run_ns);
+        self.processor_ns().saturating_sub(helper)
+    }
+
     /// How many of a number of threads can run at the same time: as many as the process has processors.
     #[must_use]
     pub fn at_once(&self, threads: u64) -> u64 {
@@ -365,6 +372,8 @@ pub struct Scheduling {
     pub first_ready_ns: u64,
     /// The longest time that one thread was ready and had no processor, in nanoseconds.
     pub most_ready_ns: u64,
+    /// Time that the library's own thread ran, in nanoseconds. It counts nowhere else here.
+    pub helper_run_ns: u64,
     /// Number of processors that the threads which ran may use altogether, according to their
     /// affinity; 0 if unknown.
     pub processors: u32,

@@ -363,6 +363,7 @@ fn what_one_thread_does_alone_is_shared_by_no_more_threads_than_processors() {
         first_run_ns: 80 * SECOND,
         first_ready_ns: 20 * SECOND,
         processors: 2,
+        ..Scheduling::default()
     });
     // 30 s can be won, 8 of them in the serial part.
     let crowded = [

@@ -55,6 +55,13 @@ fn threads_of_the_program_that_are_not_measured_are_told_from_other_programs() {
     assert!(own.remedy.contains("smaller teams"), "{own:?}");
     let others = why(10);
     assert!(others.what.contains("the machine was busy"), "{others:?}");
+    // The library's own thread is none of the program.
+    let turns = team(&[Kind::Loop], vec![loop_of(1, [[40, 40], [40, 40]])]);
+    let mut profile = busy(turns, 80, 2);
+    profile.run.user_ns = 2 * profile.run.duration_ns - READY + 70 * SECOND;
+    profile.run.scheduling.as_mut().unwrap().helper_run_ns = 60 * SECOND;
+    let library = causes(&profile).remove(0);
+    assert!(library.what.contains("the machine was busy"), "{library:?}");
 }
 
 /// The thread that forks the teams computes for 60 s of its 100 s, whatever other threads lack.

@@ -140,6 +140,7 @@ fn fill_run(run: &mut Run) {
         first_run_ns: 5,
         first_ready_ns: 4,
         most_ready_ns: 4,
+        helper_run_ns: 3,
         processors: 1,
     });
     let settings = [("OMP_SCHEDULE".to_owned(), "guided".to_owned())];

@@ -2,7 +2,7 @@
 //! the helper and contains its work. The code that records only has it made and wakes it.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, Ordering};
 use std::thread::Thread;
 
 use super::shared::{SharedRef, leak};
@@ -24,6 +24,8 @@ pub(crate) const COARSE_CLOCK: u32 = 32;
 static REQUESTS: AtomicU32 = AtomicU32::new(0);
 /// How a signal handler wakes it. None if there is no helper.
 static HELPER: SharedRef<Thread> = SharedRef::none();
+/// Its number, as the system counts threads. It stays when the helper has ended.
+static NUMBER: AtomicI32 = AtomicI32::new(0);
 /// The function that makes it.
 static MAKER: OnceLock<fn()> = OnceLock::new();
 
@@ -59,6 +61,16 @@ pub(crate) fn ensure() {
 /// There is a helper now.
 pub(crate) fn is_made(thread: &Thread) {
     HELPER.set(leak(thread.clone()));
+}
+
+/// The helper has begun, with this number.
+pub(crate) fn begins(number: i32) {
+    NUMBER.store(number, Ordering::Relaxed);
+}
+
+/// The number of the latest helper, as the system counts threads; 0 if there was none.
+pub(crate) fn number() -> i32 {
+    NUMBER.load(Ordering::Relaxed)
 }
 
 /// There is none any more.

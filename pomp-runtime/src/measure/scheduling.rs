@@ -3,6 +3,8 @@
 
 use profile::model::Scheduling;
 
+use super::helper_requests;
+
 /// Threads that are asked. More than that take too long, and say the same.
 const MOST_ASKED_THREADS: usize = 512;
 
@@ -31,6 +33,10 @@ pub(super) fn of_process() -> Option<Scheduling> {
         let Some((run, ready)) = std::fs::read(path).ok().as_deref().and_then(times) else {
             continue;
         };
+        if i32::try_from(number) == Ok(helper_requests::number()) {
+            all.helper_run_ns = run;
+            continue;
+        }
         all.threads += 1;
         all.run_ns = all.run_ns.saturating_add(run);
         all.ready_ns = all.ready_ns.saturating_add(ready);
@@ -38,7 +44,7 @@ pub(super) fn of_process() -> Option<Scheduling> {
         if number == first {
             (all.first_run_ns, all.first_ready_ns) = (run, ready);
         }
-        // The helper of this library hardly runs, and goes where it likes.
+        // A thread that hardly runs goes where it likes.
         if run > all.run_ns / 100 {
             processors.add(number);
         }

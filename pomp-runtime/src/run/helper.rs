@@ -11,7 +11,7 @@
 //! the helper. So the helper then checks now and then whether it is alone, and ends if it is. The
 //! C library does the rest, as it does for every last thread.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
@@ -38,9 +38,6 @@ static LATEST: Mutex<Option<Thread>> = Mutex::new(None);
 
 static HANDLE: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
-/// The helper, by the system's number.
-static ITSELF: AtomicI32 = AtomicI32::new(0);
-
 /// Makes the helper, unless there is one. Called inside the library.
 pub(super) fn make() {
     let mut handle = handle();
@@ -55,7 +52,7 @@ pub(super) fn make() {
             std::thread::Builder::new()
                 .name("romp".to_owned())
                 .spawn(move || {
-                    ITSELF.store(thread::number(), Ordering::Relaxed);
+                    helper_requests::begins(thread::number());
                     quiesce::register();
                     thread::inside(|| work(wanted.interval));
                     before.apply();
@@ -148,7 +145,7 @@ fn ask_and_wait(request: u32, done: &AtomicBool) -> Answer {
 pub(super) fn finish_and_stop() -> bool {
     let handle = handle().take();
     // The last thread of a program calls the exit handlers, and may be the helper.
-    let handle = handle.filter(|_| ITSELF.load(Ordering::Relaxed) != thread::number());
+    let handle = handle.filter(|_| helper_requests::number() != thread::number());
     handle.is_none_or(|handle| {
         ask(FINISH | STOP);
         // A panic in the helper was handled in its own thread.

@@ -13,12 +13,12 @@ use crate::overheads;
 pub(super) fn scheduling(facts: &Facts<'_, '_>) -> Option<Scheduling> {
     let mut all = facts.profile.run.scheduling?;
     let run = &facts.profile.run;
-    let ran_ns = run.processor_ns();
+    let ran_ns = run.processor_ns_of_program();
     if ran_ns > all.run_ns {
         let ready = all.ready_ns as f64 * (ran_ns as f64 / all.run_ns.max(1) as f64);
         (all.run_ns, all.ready_ns) = (ran_ns, ready as u64);
     }
-    // Threads of no team, such as the one that writes the profile, mostly sleep.
+    // Threads of no team mostly sleep.
     let members = u32::try_from(facts.overheads.threads).unwrap_or(u32::MAX);
     all.threads = all.threads.min(members.max(1));
     Some(all)
@@ -41,13 +41,13 @@ const EXPLAINED_BY_OTHERS: f64 = 0.5;
 
 /// For how long other threads of the program ran that are not measured, and for how long threads were ready
 /// meanwhile, in nanoseconds; none if that does not explain why they had no processor. Other threads used the
-/// processor time of the process beyond what its OpenMP threads can have used: threads times duration, without
-/// the time for which they were ready.
+/// processor time of the process beyond what its OpenMP threads can have used: threads times duration, without the
+/// time for which they were ready.
 pub(super) fn others_of_program(facts: &Facts<'_, '_>) -> Option<(u64, u64)> {
     let run = &facts.profile.run;
     let ready = run.scheduling?.ready_ns;
     let of_all = facts.overheads.threads.saturating_mul(run.duration_ns);
-    let ran = run.processor_ns().saturating_add(ready);
+    let ran = run.processor_ns_of_program().saturating_add(ready);
     let ran = ran.saturating_sub(of_all);
     let explains = ran as f64 >= EXPLAINED_BY_OTHERS * ready as f64;
     (facts.overheads.processes == 1 && explains).then_some((ran, ready))
@@ -83,7 +83,7 @@ pub(crate) fn first_thread(
     let lost = lost_by_first(profile, tree);
     let (ran, ready) = (scheduling.first_run_ns, scheduling.first_ready_ns);
     // Processor time of other threads outside of teams may be the program's own work.
-    let all = run.processor_ns();
+    let all = run.processor_ns_of_program();
     let others = all.max(scheduling.run_ns).saturating_sub(ran);
     let in_teams = overheads
         .whole_sum
