@@ -22,6 +22,8 @@ mod spinning;
 #[path = "causes/task_waits.rs"]
 mod task_waits;
 mod team;
+#[path = "causes/teams_of_one.rs"]
+mod teams_of_one;
 
 use by_hand::{SECOND, node, row, run};
 use generated::profiles;
@@ -32,7 +34,7 @@ use profile::model::{
 use profile::overheads::Category;
 use profile::region_kind::{PseudoRegion, RegionKind};
 use proptest::prelude::*;
-use team::{THREADS, causes, found, loop_of, single_with_taskloop, span_of, team, times};
+use team::{THREADS, causes, found, kinds_of, loop_of, single_with_taskloop, span_of, team, times};
 
 use PseudoRegion::{Body, Enter, Exit, Ibarr, Main, Seq};
 use RegionKind as Kind;

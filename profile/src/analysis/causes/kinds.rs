@@ -15,6 +15,8 @@ pub enum Kind {
     SmallTeams,
     /// Parallel regions do less work than their teams cost.
     SmallRegions,
+    /// Threads of other teams start parallel regions with teams of one thread.
+    TeamsOfOne,
     /// Worksharing constructs do less work than their barriers cost.
     SmallLoops,
     /// Chunks of loops do less work than handing them out costs.
@@ -92,6 +94,11 @@ pub const CAUSE_KINDS: &[KindRow] = &[
     row(Kind::SmallTeams, "small_teams", "teams of too few threads"),
     row(Kind::SmallRegions, "small_regions", "regions too small"),
     row(
+        Kind::TeamsOfOne,
+        "teams_of_one",
+        "regions inside others that have one thread",
+    ),
+    row(
         Kind::SmallLoops,
         "small_loops",
         "worksharing constructs too small",
@@ -154,6 +161,7 @@ impl Kind {
                 | Self::SerialPart
                 | Self::SmallTeams
                 | Self::SmallRegions
+                | Self::TeamsOfOne
                 | Self::SmallLoops
                 | Self::Spread
         )

@@ -62,6 +62,16 @@ pub(super) struct Ledger {
 
 impl Ledger {
     pub(super) fn new(profile: &Profile, tree: &Tree<'_>, walls: &Walls) -> Self {
+        Self::of_nodes(profile, tree, walls, |_| true)
+    }
+
+    /// The losses in some nodes.
+    pub(super) fn of_nodes(
+        profile: &Profile,
+        tree: &Tree<'_>,
+        walls: &Walls,
+        is_chosen: impl Fn(&TreeNode<'_>) -> bool,
+    ) -> Self {
         let first = first_entries(profile);
         let mut entries: Vec<Entry> = profile
             .regions
@@ -74,7 +84,8 @@ impl Ledger {
         // whatever is estimated.
         let is_another = |thread: &Thread| !thread.is_initial() && !thread.is_first_member();
         let has_teams = profile.threads.iter().any(is_another);
-        for (here, node) in tree.nodes.iter().enumerate() {
+        let nodes = tree.nodes.iter().enumerate();
+        for (here, node) in nodes.filter(|(_, node)| is_chosen(node)) {
             let is_alone = is_one_initial && (node.scope.is_none() || !has_teams);
             if is_alone && matches!(node.kind, RegionKind::Critical | RegionKind::Lock) {
                 continue;

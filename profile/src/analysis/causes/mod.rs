@@ -30,6 +30,7 @@ mod spinning;
 mod task_waits;
 mod tasks;
 mod teams;
+mod teams_of_one;
 mod waits;
 
 pub use kinds::{CAUSE_KINDS, Kind};
@@ -419,6 +420,7 @@ type Detector = fn(&Facts<'_, '_>, &mut Ledger) -> Vec<Cause>;
 /// All detectors. Those with a more specific explanation stand first.
 const DETECTORS: &[Detector] = &[
     teams::one_off,
+    teams_of_one::regions,
     small::regions,
     tasks::kept,
     tasks::small,

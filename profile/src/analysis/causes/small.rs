@@ -55,7 +55,7 @@ const SERIAL_TEAM: f64 = 350.0;
 /// The least and the most time that a thread needs to get its iterations and data, in
 /// nanoseconds. It is part of a body, but a serial region does not need it (measured with
 /// libomp, for a static schedule: 350 on two processors, 500 to 900 on four and more).
-const HANDING_OUT: [f64; 2] = [300.0, 1000.0];
+pub(super) const HANDING_OUT: [f64; 2] = [300.0, 1000.0];
 
 /// The least such time with GCC's runtime. Its compiler computes a thread's part of a static schedule in place.
 const HANDING_OUT_IN_PLACE: f64 = 100.0;

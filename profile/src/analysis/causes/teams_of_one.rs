@@ -1,0 +1,122 @@
+//! Parallel regions that threads of other teams execute, each with a team of one thread. Libraries have such
+//! regions when several threads call them. The team costs as much as the calls of the runtime, and wins nothing.
+
+use super::ledger::{Amount, Entry, Ledger, sum};
+use super::small::HANDING_OUT;
+use super::{Cause, Facts, Kind};
+use crate::analysis::tree::TreeNode;
+use crate::analysis::words::{count, time};
+use crate::overheads::Category;
+
+/// The least part of what a region's teams cost that such teams must have cost.
+const MOST: f64 = 0.9;
+
+/// The most of a body that the runtime may have needed, as a part of it.
+const MOST_OVERHEAD: f64 = 0.8;
+
+/// Such regions, as one cause.
+pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+    let nodes = facts.tree.nodes.iter();
+    let of_one: Vec<&TreeNode<'_>> = nodes.filter(|node| has_teams_of_one(facts, node)).collect();
+    if of_one.is_empty() {
+        return Vec::new();
+    }
+    let chosen = |node: &TreeNode<'_>| has_teams_of_one(facts, node);
+    let theirs = Ledger::of_nodes(facts.profile, facts.tree, facts.walls, chosen);
+    let mut found: Vec<(usize, Amount)> = Vec::new();
+    for region in 0..facts.profile.regions.len() {
+        let is_its = |entry: &Entry| {
+            entry.region == region
+                && entry.category == Category::Mgmt
+                && entry.cost.kind.is_parallel()
+        };
+        let part: Vec<Entry> = theirs.open().filter(|it| is_its(it)).cloned().collect();
+        let all: Vec<Entry> = ledger.open().filter(|it| is_its(it)).cloned().collect();
+        let [part, all] = [sum(&part), sum(&all)];
+        if part.lost > 0 && part.lost as f64 >= MOST * all.lost as f64 {
+            ledger.take(is_its);
+            found.push((region, all));
+        }
+    }
+    crate::order::by(&mut found, |a, b| b.1.likely.total_cmp(&a.1.likely));
+    cause(facts, &of_one, found).into_iter().collect()
+}
+
+/// Whether all teams of a node were forked by members of other teams, and had one thread.
+fn has_teams_of_one(facts: &Facts<'_, '_>, node: &TreeNode<'_>) -> bool {
+    let is_inner = node.kind.is_parallel() && node.scope.is_some();
+    is_inner && node.members().next().is_some() && !facts.has_inner_teams(node)
+}
+
+fn cause(
+    facts: &Facts<'_, '_>,
+    of_one: &[&TreeNode<'_>],
+    found: Vec<(usize, Amount)>,
+) -> Option<Cause> {
+    let (mut instances, mut work) = (0, 0);
+    let mut amount = Amount::default();
+    for &(region, its) in &found {
+        let nodes = of_one.iter().filter(|node| node.region == region);
+        let rows = nodes.flat_map(|node| node.rows());
+        let times: u64 = rows.map(|row| row.row.seq().count).sum();
+        let useful = useful(facts, region);
+        let hidden = hidden(facts, times, useful);
+        instances += times;
+        work += useful - hidden;
+        amount += Amount {
+            lost: its.lost + hidden,
+            likely: its.likely + hidden as f64 * its.likely / its.lost.max(1) as f64,
+            upper: its.upper,
+        };
+    }
+    if instances == 0 {
+        return None;
+    }
+    let [costs, works] = [amount.lost, work].map(|ns| ns / instances);
+    let regions: Vec<usize> = found.into_iter().map(|(region, _)| region).collect();
+    let it = match regions.len() {
+        1 => "it",
+        _ => "them",
+    };
+    let place = facts.in_all(regions, "regions inside other regions");
+    let mut cause = facts.cause_of(Kind::TeamsOfOne, place, amount);
+    cause.category = Some(Category::Mgmt);
+    let what = format!(
+        "threads of other teams started {it} {}, each time with a team of one thread, for {} of work at a time; \
+         the team costs {}",
+        count(instances, "time"),
+        time(works),
+        time(costs),
+    );
+    let remedy = format!(
+        "Where omp_in_parallel() is true, branch to a serial copy of {it} (with an if clause it still makes a \
+         team of one)."
+    );
+    let evidence = [
+        ("instances", instances),
+        ("work_each_ns", works),
+        ("team_costs_ns", costs),
+    ];
+    Some(cause.showing(&evidence).saying(what, remedy))
+}
+
+/// The time that threads worked in a region itself, in nanoseconds.
+fn useful(facts: &Facts<'_, '_>, region: usize) -> u64 {
+    let rows = facts
+        .overheads
+        .regions
+        .iter()
+        .zip(&facts.efficiency.regions);
+    let mut its = rows.filter(|(row, _)| row.region == region);
+    its.next().map_or(0, |(_, (_, of))| of.useful_ns)
+}
+
+/// The time in so many bodies that LLVM's runtime needed to hand out iterations, in nanoseconds. GCC's code
+/// computes them in place. `useful`: the time in these bodies.
+fn hidden(facts: &Facts<'_, '_>, bodies: u64, useful: u64) -> u64 {
+    if facts.profile.run.calls_gnu_runtime() {
+        return 0;
+    }
+    let [least, _] = HANDING_OUT;
+    (least * bodies as f64).min(MOST_OVERHEAD * useful as f64) as u64
+}
