@@ -69,10 +69,16 @@ impl Facts<'_> {
         lines.extend(self.crowd());
         let causes = &self.causes.list;
         for (index, cause) in causes.iter().take(MOST_NAMED_CAUSES).enumerate() {
+            let before = &mut causes[..index].iter();
+            let same = before.position(|other| other.remedy == cause.remedy);
             // The same advice is given only once.
-            let before = &causes[..index];
-            let is_new = before.iter().all(|other| other.remedy != cause.remedy);
-            lines.push(self.cause(index + 1, cause, is_new));
+            let remedy = match same {
+                Some(first) if !cause.remedy.is_empty() => {
+                    format!("The advice of {} holds here, too.", first + 1)
+                }
+                _ => cause.remedy.clone(),
+            };
+            lines.push(self.cause(index + 1, cause, &remedy));
         }
         lines.extend(self.further());
         lines.extend(self.causes.notes.iter().cloned());
@@ -239,7 +245,7 @@ impl Facts<'_> {
     }
 
     /// A cause in one line: what it would win, where, why, and what to try.
-    fn cause(&self, number: usize, cause: &Cause, with_remedy: bool) -> String {
+    fn cause(&self, number: usize, cause: &Cause, remedy: &str) -> String {
         let first = cause.place.regions.first();
         let function = first.map_or_else(String::new, |&region| {
             self.labels[region].in_function_after(&cause.place.words)
@@ -251,9 +257,9 @@ impl Facts<'_> {
             cause.place.words,
             cause.what
         );
-        if with_remedy && !cause.remedy.is_empty() {
+        if !remedy.is_empty() {
             line.push(' ');
-            line.push_str(&cause.remedy);
+            line.push_str(remedy);
         }
         line
     }
@@ -314,8 +320,13 @@ impl Facts<'_> {
         format!(
             "{} shared {}",
             count(self.overheads.threads, "thread"),
-            count(u64::from(self.profile.run.processors), "processor")
+            self.processors()
         )
+    }
+
+    /// `2 processors`.
+    fn processors(&self) -> String {
+        count(u64::from(self.profile.run.processors), "processor")
     }
 
     fn duration(&self) -> String {
@@ -327,7 +338,8 @@ impl Facts<'_> {
             coverage,
             ..
         } = *self.overheads;
-        let ranks = match self.profile.ranks.len() as u64 {
+        let on = match self.profile.ranks.len() as u64 {
+            0 if self.is_crowded() => format!(" on {}", self.processors()),
             0 => String::new(),
             ranks => format!(" on {}", count(ranks, "rank")),
         };
@@ -336,7 +348,7 @@ impl Facts<'_> {
             name => name,
         };
         format!(
-            "{application} ran {} with {}{ranks}: {} of thread time. {} of the run ({}) was in \
+            "{application} ran {} with {}{on}: {} of thread time. {} of the run ({}) was in \
              parallel regions{}.",
             time(duration_ns),
             match threads_are_least {
