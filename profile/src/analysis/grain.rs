@@ -128,16 +128,15 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
     grains
 }
 
-/// The time that the thread in a `single` works in its body outside other constructs, in
+/// The time that the thread in a `single` or `master` works there outside other constructs, in
 /// nanoseconds. For so long each other member may have waited for it, also where it creates tasks.
-pub(crate) fn work_in_single(node: &TreeNode<'_>) -> u64 {
-    match node.kind {
-        RegionKind::Single => node
-            .executors()
-            .map(|it| Quantity::BodyTime.exclusive(&it))
-            .sum(),
-        _ => 0,
-    }
+pub(crate) fn work_of_one(node: &TreeNode<'_>) -> u64 {
+    let own = match node.kind {
+        RegionKind::Single => Quantity::BodyTime,
+        RegionKind::Master => Quantity::OwnTime,
+        _ => return 0,
+    };
+    node.executors().map(|it| own.exclusive(&it)).sum()
 }
 
 /// How long threads waited for tasks, without the tasks that they executed meanwhile: at
@@ -151,7 +150,7 @@ fn waits(tree: &Tree<'_>) -> u64 {
         };
         let waited: u64 = node.executors().map(|it| wait.inclusive(&it)).sum();
         let others = node.executors().count().saturating_sub(1) as u64;
-        waited.saturating_sub(work_in_single(node) * others)
+        waited.saturating_sub(work_of_one(node) * others)
     };
     tree.nodes.iter().map(of).sum()
 }

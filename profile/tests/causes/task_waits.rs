@@ -43,3 +43,79 @@ fn waits_for_each_others_tasks_are_one_cause() {
     let at_once = found(&master_with_tasks(39, 39));
     assert_eq!(at_once, []);
 }
+
+/// A thread works 60 s in a region and creates tasks meanwhile. The other one executes them for 20 s of the 60 s
+/// for which it waits. With a barrier it waits there, else at the end of the region. `around`: the construct in which
+/// the first thread does so, if it is seen.
+fn creator(around: Option<Kind>, has_barrier: bool) -> Profile {
+    let kinds = [
+        around.unwrap_or(Kind::Master),
+        Kind::Task,
+        Kind::TaskExec,
+        Kind::Barrier,
+    ];
+    let mut profile = team(&kinds, vec![]);
+    let other = match has_barrier {
+        true => [(Main, 80), (Body, 80), (Ibarr, 0)],
+        false => [(Main, 80), (Body, 20), (Ibarr, 60)],
+    };
+    profile.nodes[0].rows[2] = row(2, &other);
+    let mut add = |parent, region, within, rows| {
+        profile.nodes.push(node(Some(parent), region, within, rows));
+        profile.nodes.len() - 1
+    };
+    let creates = match around {
+        Some(_) => add(0, 1, Body, vec![row(1, &[(Main, 60), (Body, 60)])]),
+        None => 0,
+    };
+    let within = if around == Some(Kind::Master) {
+        Main
+    } else {
+        Body
+    };
+    add(creates, 2, within, vec![times(1, Main, 1000, 0)]);
+    let executed = vec![times(2, Main, 1000, 20)];
+    match has_barrier {
+        true => {
+            let waits = vec![row(1, &[(Main, 0)]), row(2, &[(Main, 60)])];
+            let barrier = add(0, 4, Body, waits);
+            add(barrier, 3, Main, executed);
+        }
+        false => {
+            add(0, 3, Ibarr, executed);
+        }
+    }
+    profile
+}
+
+#[test]
+fn a_thread_that_works_while_it_creates_tasks_is_found_wherever_it_does_so() {
+    for (around, kind) in [
+        (Some(Kind::Single), CauseKind::Single),
+        (Some(Kind::Master), CauseKind::Master),
+        (None, CauseKind::Master),
+    ] {
+        for (has_barrier, place) in [(true, 4), (false, 0)] {
+            let case = format!("{around:?}, {has_barrier}");
+            let cause = causes(&creator(around, has_barrier)).remove(0);
+            let at = cause.place.regions.first().copied();
+            assert_eq!((cause.kind, at), (kind, Some(place)), "{case}");
+            let what = &cause.what;
+            assert!(what.contains("besides creating tasks"), "{case}: {what}");
+        }
+    }
+}
+
+/// Behind another wait all threads start anew.
+#[test]
+fn what_a_thread_did_before_another_wait_explains_nothing() {
+    let mut profile = creator(Some(Kind::Master), false);
+    let waits = vec![row(1, &[(Main, 0)]), row(2, &[(Main, 20)])];
+    profile.nodes.push(node(Some(0), 4, Body, waits));
+    let list = causes(&profile);
+    let is_creator = |what: &str| what.contains("besides creating tasks");
+    assert!(
+        !list.iter().any(|cause| is_creator(&cause.what)),
+        "{list:?}"
+    );
+}

@@ -4,10 +4,10 @@
 //! - The same part of all useful time was spent without a processor.
 //! - Waits that no uneven work explains were waits for threads without a processor.
 
+use super::before::times_of;
 use super::kernel::{explained_ns, others_of_program, scheduling};
 use super::ledger::Amount;
 use super::settings::{fewer_threads, shared, waits_actively};
-use super::waits::times_of;
 use super::{
     Cause, Causes, Doubt, Facts, Kind, Place, contention, reductions, small, spinning, tasks,
 };

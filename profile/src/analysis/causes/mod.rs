@@ -9,6 +9,7 @@
 //!   of the lost time.
 //! - A cause below [`NEGLIGIBLE`] percent of the run is not listed on its own.
 
+mod before;
 mod contention;
 mod creator;
 mod handing_out;

@@ -1,9 +1,9 @@
 //! Two waits in a row, where threads that come late to the first one come early to the second. Without
 //! the first barrier, the waits would even out.
 
+use super::before::waits_of;
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::work_and_wait;
-use super::waits::waits_of;
 use super::{Cause, Facts, Kind, Place};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::time;

@@ -3,8 +3,8 @@
 //! queued for longer than others, or because the construct does little else.
 
 use super::Facts;
+use super::before::{by_thread, explained, times_of, waits_of};
 use super::ledger::{Entry, Ledger};
-use super::waits::{by_thread, explained, times_of, waits_of};
 use crate::analysis::remedy::EXPLAINED_WAIT_SHARE;
 use crate::analysis::tree::TreeNode;
 use crate::columns::{Quantity, occupied};

@@ -1,6 +1,6 @@
 //! Waits for tasks: which of them have one reason, and why there were too few tasks.
 
-use super::creator::work_of_creator;
+use super::creator::creator;
 use super::ledger::Entry;
 use super::{Cause, Doubt, Facts, Kind, long_tasks, mentions};
 use crate::advice::{LONG_TASK, TASKS_IN_ORDER, TOO_FEW_TASKS, WAITED_FOR_SOON};
@@ -32,16 +32,25 @@ pub(super) fn cause(
     let at = facts.at(entry.cost.place, region);
     let executed = tasks_while_waiting(facts.table(region)?, entry.cost.quantity);
     if let Some(executed) = executed
-        && let Some(work) = work_of_creator(facts, entry)
+        && let Some(creator) = creator(facts, entry)
         && waits_for_one_task(facts, region).is_none()
     {
+        let work = creator.work_ns;
+        let it = match creator.region == region {
+            true => "it".to_owned(),
+            false => facts.the(creator.region),
+        };
         let what = format!(
-            "one thread worked {} in it besides creating tasks, while the others waited, or executed \
+            "one thread worked {} in {it} besides creating tasks, while the others waited, or executed \
              tasks for {}",
             time(work),
             time(executed)
         );
-        let cause = facts.cause(Kind::Single, at, taken);
+        let kind = match facts.profile.regions[creator.region].kind {
+            RegionKind::Single => Kind::Single,
+            _ => Kind::Master,
+        };
+        let cause = facts.cause(kind, at, taken);
         let cause = cause.showing(&[("work_ns", work), ("tasks_ns", executed)]);
         return Some(cause.saying(what, CREATOR));
     }

@@ -1,7 +1,7 @@
 //! Tasks that do less work than creating them and handing them out costs, and tasks that are so many
 //! that the thread that creates them keeps them all.
 
-use super::creator::work_of_creator;
+use super::creator::creator;
 use super::ledger::{Entry, Ledger, sum};
 use super::task_waits::{encloses, is_mostly, times};
 use super::{Cause, Facts, Kind, Place, mentions};
@@ -60,7 +60,7 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let taken = ledger.take(|entry| {
         let waits = entry.is_of(&[RegionKind::Taskwait])
             || waits_for_tasks(entry.region, entry.cost.quantity)
-                && work_of_creator(facts, entry).is_none();
+                && creator(facts, entry).is_none();
         let ends_team = teams.contains(&entry.region) && entry.cost.quantity == Quantity::ExitTime;
         creates(entry.region) || waits && are_waited_for || ends_team
     });
