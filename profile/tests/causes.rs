@@ -13,6 +13,8 @@ mod generated;
 mod locks;
 #[path = "causes/region_ends.rs"]
 mod region_ends;
+#[path = "causes/sections.rs"]
+mod sections;
 #[path = "causes/small_loops.rs"]
 mod small_loops;
 #[path = "causes/small_teams.rs"]

@@ -21,6 +21,7 @@ mod machine;
 mod pairs;
 mod queued;
 mod reductions;
+mod sections;
 mod serial;
 mod settings;
 mod shape;

@@ -3,6 +3,7 @@
 
 use super::before::{beside, by_thread, explained, times_of, waits_elsewhere, waits_of};
 use super::ledger::{Entry, Ledger, largest};
+use super::sections::{self, Sections};
 use super::shape::{self, Shape};
 use super::{Cause, Doubt, Facts, Kind, Place, kernel, mentions, task_waits};
 use crate::advice::{LoopFacts, TOO_LITTLE_WORK, TOO_SHORT_FOR_TEAM, advice, for_loop};
@@ -128,6 +129,14 @@ fn too_late(facts: &Facts<'_, '_>, entry: &Entry) -> &'static str {
 const COPIES: &str = "Share its work out, prepare its values ahead while the others work, or let each \
                       thread find them itself.";
 
+/// Said of sections of which none is longer than the others.
+const EVEN_SECTIONS: &str = "no section takes much longer than the others, but threads were done with theirs at \
+                             different times";
+
+/// Advice for such sections.
+const TASKS_FOR_SECTIONS: &str = "If the threads have different numbers of them, or they differ from one execution to \
+                                  the next, more and smaller sections or tasks spread the work.";
+
 /// Advice for a loop whose begin was not seen each time.
 const UNSEEN_WORK: &str = "Its work can't be seen in this mode, since the compiler shows the loop's begin only once: \
                            build with rompcc to see which thread has how much to do.";
@@ -148,7 +157,12 @@ fn of_construct(kind: RegionKind, category: Category) -> Kind {
 
 fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) -> Cause {
     let region = &facts.profile.regions[subject];
-    let kind = of_construct(region.kind, entry.category);
+    // GCC's runtime starts a team for `sections` that are all of a region.
+    let named = match sections::of(facts, subject).next() {
+        Some(_) if region.kind == RegionKind::Parallel => RegionKind::Sections,
+        _ => region.kind,
+    };
+    let kind = of_construct(named, entry.category);
     let place = at(facts, entry, subject);
     let cause = facts.cause(kind, place, taken);
     let table = facts.table(entry.region);
@@ -165,13 +179,25 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) ->
     let copies = mentions(region, "copyprivate") || unsplit.contains("copyprivate");
     let remedy = match kind == Kind::Single && copies {
         true => Some(COPIES),
-        false => advice(region.kind, entry.category, of_loop),
+        false => advice(named, entry.category, of_loop),
+    };
+    let sections = match (kind, entry.category) {
+        (Kind::Sections, Category::Imbal) => sections::compare(facts, subject),
+        _ => Sections::Unknown,
+    };
+    let remedy = match sections {
+        Sections::Even => Some(TASKS_FOR_SECTIONS),
+        _ => remedy,
     };
     let times = facts.sum_of(entry.region, Quantity::ExecCount);
     let each = entry.amount.lost / times.max(1);
     let what = match kind {
         Kind::Single => "one thread worked in it while the others waited".to_owned(),
-        Kind::Sections => "threads waited for the one with the longest sections".to_owned(),
+        Kind::Sections => match &sections {
+            Sections::OneIsLonger(which) => which.clone(),
+            Sections::Even => EVEN_SECTIONS.to_owned(),
+            Sections::Unknown => "threads waited for the one with the longest sections".to_owned(),
+        },
         Kind::Barrier => last_to_come(facts, entry),
         Kind::Imbalance if starts_anew => last_to_come(facts, entry),
         _ => format!(
@@ -186,7 +212,8 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) ->
     if let (Kind::Sections, Some(spread)) = (kind, spread) {
         cause = cause.showing(&spread.evidence());
     }
-    match (kind == Kind::Barrier || starts_anew) && all_wait(facts, entry) {
+    let may_be_chance = matches!(sections, Sections::Even) || kind == Kind::Barrier || starts_anew;
+    match may_be_chance && all_wait(facts, entry) {
         true => cause.by_chance(),
         false => cause,
     }
