@@ -97,3 +97,42 @@ fn of_teams_of_many_sizes_the_mean_is_said() {
     assert!(said, "{}", cause.what);
     assert_eq!(cause.likely.ns, 40 * SECOND);
 }
+
+/// Regions of which none ever had more than one thread, on two processors.
+#[test]
+fn a_program_that_never_has_two_threads_is_asked_why() {
+    let one_thread = |settings: &[(&str, &str)], processors: u32| {
+        let mut profile = run(&[Kind::Parallel, Kind::Parallel], &[&[0], &[0, 0]]);
+        let team = |seconds| {
+            let member = row(1, &[(Main, seconds), (Body, seconds)]);
+            vec![row(0, &[(Seq, seconds)]), member]
+        };
+        profile.nodes = vec![node(None, 0, Body, team(60)), node(None, 1, Body, team(30))];
+        profile.run.max_threads = 1;
+        profile.run.processors = processors;
+        let settings = settings
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_string()));
+        profile.run.settings = settings.collect();
+        profile
+    };
+    let won = [(CauseKind::SmallTeams, Some(0), 45)];
+    assert_eq!(found(&one_thread(&[], 2)), won);
+    let asked = [("OMP_NUM_THREADS", "4")];
+    assert_eq!(found(&one_thread(&asked, 2)), won);
+    let cause = causes(&one_thread(&asked, 2)).remove(0);
+    assert_eq!(
+        cause.what,
+        "their teams had 1 thread, though OMP_NUM_THREADS is 4"
+    );
+    assert!(
+        cause.remedy.contains("omp_set_num_threads"),
+        "{}",
+        cause.remedy
+    );
+    // With one processor, or where the user wants it so, nothing is to be won.
+    assert_eq!(found(&one_thread(&[], 1)), []);
+    for setting in [("OMP_NUM_THREADS", "1"), ("OMP_THREAD_LIMIT", "1")] {
+        assert_eq!(found(&one_thread(&[setting], 2)), [], "{setting:?}");
+    }
+}

@@ -86,13 +86,32 @@ pub(super) fn not_nested(facts: &Facts<'_, '_>) -> String {
     )
 }
 
+/// The first number of a setting that is a list of numbers (OpenMP 5.2, 21.1.2).
+fn number(facts: &Facts<'_, '_>, name: &str) -> Option<u64> {
+    let list = facts.profile.run.settings.get(name)?;
+    list.split(',').next()?.trim().parse().ok()
+}
+
+/// How many threads an outermost team has where the program says nothing else, as far as processors can serve them.
+pub(super) fn threads_of_team(facts: &Facts<'_, '_>) -> u64 {
+    let run = &facts.profile.run;
+    let asked = number(facts, "OMP_NUM_THREADS").unwrap_or(run.processors.into());
+    let limit = number(facts, "OMP_THREAD_LIMIT").unwrap_or(asked);
+    run.at_once(asked.min(limit))
+}
+
+/// The words `OMP_NUM_THREADS is 4`, or those on the processors, for so many threads.
+pub(super) fn why_so_many(facts: &Facts<'_, '_>, threads: u64) -> String {
+    match number(facts, "OMP_NUM_THREADS") {
+        Some(asked) => format!("OMP_NUM_THREADS is {asked}"),
+        None => format!("the process may use {}", count(threads, "processor")),
+    }
+}
+
 /// Advice to run no more threads than there are processors.
 pub(super) fn fewer_threads(facts: &Facts<'_, '_>) -> String {
-    let settings = &facts.profile.run.settings;
-    let asked = settings.get("OMP_NUM_THREADS");
-    let number: Option<u64> = asked.and_then(|list| list.split(',').next()?.trim().parse().ok());
     let mut nodes = facts.tree.nodes.iter();
-    let fewer = match number {
+    let fewer = match number(facts, "OMP_NUM_THREADS") {
         _ if nodes.any(|node| facts.has_inner_teams(node)) => not_nested(facts),
         Some(number) if number < facts.overheads.threads => format!(
             "Use no more threads than processors: OMP_NUM_THREADS is {number}, but the program \

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::ledger::{Amount, Ledger};
 use super::small::WORTH_A_TEAM;
-use super::{Cause, Facts, Kind, mentions};
+use super::{Cause, Facts, Kind, mentions, settings};
 use crate::analysis::NEGLIGIBLE;
 use crate::analysis::words::{count, percent, time};
 
@@ -53,13 +53,16 @@ impl SmallTeams {
 /// Regions whose teams have fewer threads than the program has at other times, as one cause.
 pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let overheads = facts.overheads;
-    if overheads.small_teams.percent < NEGLIGIBLE || overheads.threads_are_least {
+    if overheads.threads_are_least {
         return Vec::new();
     }
-    let all = members_by_region(facts).into_iter();
-    let small = all.filter_map(|(region, members)| small_teams(facts, region, members));
-    let mut small: Vec<SmallTeams> = small.collect();
-    crate::order::by(&mut small, |a, b| b.likely.total_cmp(&a.likely));
+    if overheads.threads == 1 && overheads.processes == 1 {
+        return of_one_thread(facts).into_iter().collect();
+    }
+    if overheads.small_teams.percent < NEGLIGIBLE {
+        return Vec::new();
+    }
+    let small = all_small(facts, overheads.threads);
     let Some(&most) = small.first() else {
         return Vec::new();
     };
@@ -93,10 +96,58 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
             "See whether these regions can use all threads.",
         ),
     };
-    let clauses = CLAUSES.iter();
-    let why = clauses.filter(|(clause, _)| mentions(&facts.profile.regions[most.region], clause));
-    let why: String = why.map(|(_, sentence)| *sentence).collect();
+    let why = clauses(facts, most.region);
     vec![cause.saying(what, format!("{all_threads}{why}"))]
+}
+
+/// The small teams of all outermost regions, most to win first, if the program can have so many threads.
+fn all_small(facts: &Facts<'_, '_>, threads: u64) -> Vec<SmallTeams> {
+    let all = members_by_region(facts).into_iter();
+    let small = all.filter_map(|(region, members)| small_teams(facts, region, members, threads));
+    let mut small: Vec<SmallTeams> = small.collect();
+    crate::order::by(&mut small, |a, b| b.likely.total_cmp(&a.likely));
+    small
+}
+
+/// All regions, if none of them ever had more than one thread, and the user did not ask for that.
+fn of_one_thread(facts: &Facts<'_, '_>) -> Option<Cause> {
+    let threads = settings::threads_of_team(facts);
+    let small = all_small(facts, threads);
+    let most = small.first()?;
+    // Threads that there were not lost nothing.
+    let likely = small.iter().map(|it| it.likely).sum::<f64>();
+    let amount = Amount {
+        lost: 0,
+        likely,
+        upper: likely,
+    };
+    let regions: Vec<usize> = small.iter().map(|it| it.region).collect();
+    let their_teams = match regions.len() {
+        1 => "its teams",
+        _ => "their teams",
+    };
+    let place = facts.in_all(regions, "parallel regions");
+    let cause = facts.cause_of(Kind::SmallTeams, place, amount);
+    let cause = cause.showing(&[("threads", 1), ("threads_at_once", threads)]);
+    let why = match clauses(facts, most.region) {
+        none if none.is_empty() => " The program may call omp_set_num_threads.".to_owned(),
+        why => why,
+    };
+    let what = format!(
+        "{their_teams} had 1 thread, though {}",
+        settings::why_so_many(facts, threads)
+    );
+    Some(cause.saying(
+        what,
+        format!("See whether the program can use all threads.{why}"),
+    ))
+}
+
+/// What is said of the clauses by which a region limits its teams.
+fn clauses(facts: &Facts<'_, '_>, region: usize) -> String {
+    let clauses = CLAUSES.iter();
+    let its = clauses.filter(|(clause, _)| mentions(&facts.profile.regions[region], clause));
+    its.map(|(_, sentence)| *sentence).collect()
 }
 
 /// Clauses that limit a team, and what is said of a directive that has one.
@@ -119,13 +170,13 @@ struct Member {
 }
 
 /// The teams of an outermost region that have fewer threads than there are processors for, if they work long
-/// enough to be worth more.
+/// enough to be worth more. `threads`: as many as a team can have.
 fn small_teams(
     facts: &Facts<'_, '_>,
     region: usize,
     mut members: Vec<Member>,
+    threads: u64,
 ) -> Option<SmallTeams> {
-    let threads = facts.overheads.threads.max(1);
     // Of more threads than processors, only as many as there are processors run at once.
     let at_once = facts.profile.run.at_once(threads) as usize;
     crate::order::by_key(&mut members, |member| Reverse(member.ns));
