@@ -12,9 +12,11 @@ use serde::{Deserialize, Serialize};
 use crate::region_kind::{PseudoRegion, RegionKind};
 
 mod row;
+mod scheduling;
 mod waits;
 
 pub use row::{Estimate, Row};
+pub use scheduling::Scheduling;
 pub use waits::{Arrivals, Bucket, Contention, ContentionSite, Distribution, GuardKind, Holder};
 
 /// Value of [`Profile::schema`].
@@ -197,6 +199,10 @@ pub struct Run {
     /// processes.
     #[serde(skip_serializing_if = "has_no")]
     pub processors: u32,
+    /// The most processors that a process around this one may use, such as its shell; 0 if unknown, and
+    /// where no team had more threads than processors.
+    #[serde(skip_serializing_if = "has_no")]
+    pub processors_around: u32,
     /// How the threads got processors, as the kernel reports it; absent if the kernel did not,
     /// and for several processes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -353,31 +359,6 @@ pub struct Serial {
 
 /// Threads without a processor are worth a note from this percentage of their work on.
 pub(crate) const BUSY_PERCENT: f64 = 5.0;
-
-/// How the threads of a process got processors. Threads that had ended before the kernel was
-/// asked are not included. A thread that waits actively is running.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Scheduling {
-    /// Number of threads.
-    pub threads: u32,
-    /// Time that they ran, in nanoseconds.
-    pub run_ns: u64,
-    /// Time that they were ready to run and had no processor, in nanoseconds.
-    pub ready_ns: u64,
-    /// Time that the process's first thread ran, in nanoseconds.
-    pub first_run_ns: u64,
-    /// Time that the process's first thread was ready and had no processor, in
-    /// nanoseconds.
-    pub first_ready_ns: u64,
-    /// The longest time that one thread was ready and had no processor, in nanoseconds.
-    pub most_ready_ns: u64,
-    /// Time that the library's own thread ran, in nanoseconds. It counts nowhere else here.
-    pub helper_run_ns: u64,
-    /// Number of processors that the threads which ran may use altogether, according to their
-    /// affinity; 0 if unknown.
-    pub processors: u32,
-}
 
 /// One construct of the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -414,3 +414,38 @@ fn fewer_threads_win_nothing_of_what_keeps_a_processor_busy() {
     let found = found(&busy(profile, 60, 1));
     assert_eq!(found, [(CauseKind::Atomic, Some(2), 20)]);
 }
+
+/// Two threads of the program start a team of two each, on two processors.
+#[test]
+fn teams_of_several_threads_of_the_program_are_too_many_together() {
+    let threads: &[&[u32]] = &[&[0], &[1], &[0, 0], &[0, 1], &[1, 0], &[1, 1]];
+    let mut profile = run(&[Kind::Parallel], threads);
+    let member = |thread| row(thread, &[(Main, 80), (Body, 80)]);
+    let mut rows: Vec<Row> = [0, 1].map(|thread| row(thread, &[(Seq, 80)])).into();
+    rows.extend((2..6).map(member));
+    profile.nodes = vec![node(None, 0, Body, rows)];
+    profile.run.max_threads = 4;
+    let settings = [("OMP_NUM_THREADS".to_owned(), "2".to_owned())];
+    profile.run.settings = settings.into();
+    profile.run.processors = 2;
+    // Each thread had a processor half of the time, and one of them hardly any wait.
+    profile.run.scheduling = Some(Scheduling {
+        threads: 4,
+        run_ns: 160 * SECOND,
+        ready_ns: 160 * SECOND,
+        most_ready_ns: 60 * SECOND,
+        processors: 2,
+        ..Scheduling::default()
+    });
+    let waits = [(2, 40), (3, 0), (4, 40), (5, 0)];
+    for (row, (_, wait)) in profile.nodes[0].rows[2..].iter_mut().zip(waits) {
+        *row = row.clone().with(Ibarr, span_of(1, wait));
+    }
+    let list = causes(&profile);
+    let crowded = list
+        .iter()
+        .find(|it| it.kind == CauseKind::Oversubscription);
+    let first = crowded.unwrap_or_else(|| panic!("{list:?}"));
+    let said = "2 threads of the program start teams of their own";
+    assert!(first.remedy.contains(said), "{first:?}");
+}

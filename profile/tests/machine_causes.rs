@@ -37,6 +37,12 @@ fn a_busy_machine_is_said_first_and_takes_the_waits_that_it_explains() {
     let mut bound = busy(turns(), 80, 1);
     bound.run.settings = [("OMP_PLACES".to_owned(), "{0}".to_owned())].into();
     assert_eq!(kinds_of(&bound), [CauseKind::Affinity]);
+    // The shell may use more processors than the program.
+    let mut kept = busy(turns(), 80, 1);
+    kept.run.processors_around = 4;
+    let cause = causes(&kept).remove(0);
+    assert_eq!(cause.kind, CauseKind::Affinity);
+    assert!(cause.remedy.contains("may use 4 processors"), "{cause:?}");
 }
 
 /// What the process ran for beyond the time in which its OpenMP threads had processors, other threads of it ran.

@@ -123,7 +123,7 @@ fn fill_run(run: &mut Run) {
     run.unplaced = true;
     run.counters = vec!["cycles".to_owned()];
     run.formulas = vec!["a=cycles/2".to_owned()];
-    run.processors = 2;
+    (run.processors, run.processors_around) = (2, 4);
     run.openmp_library = "libgomp.so.1".to_owned();
     run.runtimes = vec![Runtime {
         path: "libgomp.so.1".to_owned(),

@@ -56,6 +56,9 @@ pub(crate) fn describe(run: &mut Run, application: &str, used: ProcessorTime) {
     // A thread that is bound may use its own processors alone, which may be fewer than all.
     let of_all = run.scheduling.map_or(0, |scheduling| scheduling.processors);
     run.processors = processors().max(of_all);
+    if run.max_threads > run.processors {
+        run.processors_around = super::scheduling::processors_around();
+    }
     run.host = host();
     run.pid = std::process::id();
     super::clock::name().clone_into(&mut run.clock);

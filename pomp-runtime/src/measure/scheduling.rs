@@ -53,6 +53,37 @@ pub(super) fn of_process() -> Option<Scheduling> {
     (all.run_ns > 0).then_some(all)
 }
 
+/// Processes around this one that are asked. There are hardly more, and their number is bounded in any case.
+const MOST_AROUND: usize = 32;
+
+/// The most processors that a process around this one may use: the one that started it, the one that started that,
+/// and so on. 0 if none can be asked.
+pub(super) fn processors_around() -> u32 {
+    // SAFETY: the call only asks.
+    let first = u32::try_from(unsafe { libc::getppid() }).ok();
+    let around = std::iter::successors(first, |process| parent(*process));
+    let around = around.take_while(|process| *process > 0).take(MOST_AROUND);
+    let processors = around.map(|process| {
+        let mut its = Processors::none();
+        its.add(process);
+        its.count()
+    });
+    processors.max().unwrap_or(0)
+}
+
+/// The process that started another one; none if that is not told.
+fn parent(process: u32) -> Option<u32> {
+    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+    parent_in(&stat)
+}
+
+/// The parent in `NUMBER (NAME) STATE PARENT ...`. The name may contain anything.
+fn parent_in(stat: &[u8]) -> Option<u32> {
+    let behind = stat.rsplit(|byte| *byte == b')').next()?;
+    let mut words = std::str::from_utf8(behind).ok()?.split_ascii_whitespace();
+    words.nth(1)?.parse().ok()
+}
+
 /// Time on a processor and time waiting for one, in nanoseconds: the first two of three
 /// numbers.
 fn times(schedstat: &[u8]) -> Option<(u64, u64)> {
@@ -98,6 +129,14 @@ mod tests {
         );
         assert_eq!(times(b"12\n"), None);
         assert_eq!(times(b"a b c\n"), None);
+    }
+
+    #[test]
+    fn a_parent_is_told_behind_any_name() {
+        assert_eq!(parent_in(b"42 (a) R 7 (b)) S 17 42 42 0 -1"), Some(17));
+        assert_eq!(parent_in(b"42 (a) S"), None);
+        assert_eq!(parent_in(b""), None);
+        assert!(processors_around() >= 1);
     }
 
     #[test]

@@ -188,6 +188,7 @@ fn job(ranks: &[Run]) -> Run {
             .unwrap_or(u32::MAX),
         // Several ranks may use one host, and each may have been given a part of it.
         processors: 0,
+        processors_around: 0,
         scheduling: None,
         host: all(|run| &run.host),
         pid: 0,

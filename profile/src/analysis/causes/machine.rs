@@ -7,7 +7,7 @@
 use super::before::times_of;
 use super::kernel::{explained_ns, others_of_program, scheduling};
 use super::ledger::Amount;
-use super::settings::{fewer_threads, shared, waits_actively};
+use super::settings::{self, fewer_threads, shared, waits_actively};
 use super::{
     Cause, Causes, Doubt, Facts, Kind, Place, contention, reductions, small, spinning, tasks,
 };
@@ -321,6 +321,7 @@ fn kind(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> Kind {
     ];
     let is_bound = binds.iter().any(|name| run.settings.contains_key(*name));
     let allowed = u64::from(scheduling.processors);
+    let is_bound = is_bound || settings::are_others_kept(run);
     match u64::from(run.processors) {
         _ if is_bound && allowed > 0 && allowed < threads => Kind::Affinity,
         0 => Kind::NoProcessor,
@@ -555,7 +556,7 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
         ),
         Kind::Affinity => (
             format!("{threads} were bound to {processors}, and had one {had} of the time"),
-            "Give each thread a place of its own: see OMP_PLACES and OMP_PROC_BIND.".to_owned(),
+            settings::more_places(&facts.profile.run),
         ),
         _ => {
             let (ready, why, remedy) = match others_of_program(facts) {

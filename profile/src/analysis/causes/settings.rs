@@ -1,7 +1,10 @@
 //! What the user's settings tell of a run, and advice on them.
 
+use std::collections::BTreeSet;
+
 use super::Facts;
 use crate::analysis::words::count;
+use crate::model::Run;
 
 /// A team or a barrier that costs at least this much, in nanoseconds, has threads that slept before it.
 const SLEEPS_NS: u64 = 5_000;
@@ -108,11 +111,47 @@ pub(super) fn why_so_many(facts: &Facts<'_, '_>, threads: u64) -> String {
     }
 }
 
+/// Whether the process may use fewer processors than one around it, such as its shell.
+pub(super) fn are_others_kept(run: &Run) -> bool {
+    run.processors_around > run.processors
+}
+
+/// Advice where threads are bound to fewer processors than they could use.
+pub(super) fn more_places(run: &Run) -> String {
+    match are_others_kept(run) {
+        true => format!(
+            "The process around it may use {}: see what binds this one, such as taskset, mpirun --bind-to, a batch \
+             job, or a call of sched_setaffinity.",
+            count(run.processors_around.into(), "processor")
+        ),
+        false => {
+            "Give each thread a place of its own: see OMP_PLACES and OMP_PROC_BIND.".to_owned()
+        }
+    }
+}
+
+/// How many threads of a process start outermost teams.
+fn forking_threads(facts: &Facts<'_, '_>) -> u64 {
+    if facts.overheads.processes > 1 {
+        return 1;
+    }
+    let teams = facts.tree.nodes.iter().filter(|it| it.is_outermost_team());
+    let members = teams.flat_map(|node| node.members().map(|row| row.row.thread));
+    let first = members.filter_map(|thread| facts.profile.threads[thread].path.first());
+    first.collect::<BTreeSet<_>>().len() as u64
+}
+
 /// Advice to run no more threads than there are processors.
 pub(super) fn fewer_threads(facts: &Facts<'_, '_>) -> String {
     let mut nodes = facts.tree.nodes.iter();
+    let forking = forking_threads(facts);
     let fewer = match number(facts, "OMP_NUM_THREADS") {
         _ if nodes.any(|node| facts.has_inner_teams(node)) => not_nested(facts),
+        _ if forking > 1 => format!(
+            "{} of the program start teams of their own: let all teams together have no more threads than \
+             processors (OMP_NUM_THREADS, num_threads).",
+            count(forking, "thread")
+        ),
         Some(number) if number < facts.overheads.threads => format!(
             "Use no more threads than processors: OMP_NUM_THREADS is {number}, but the program \
              asks for more with num_threads or omp_set_num_threads."
