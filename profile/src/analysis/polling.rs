@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::tree::{Tree, TreeNode};
 use crate::columns::Quantity;
 use crate::descriptor::has_read_clause;
-use crate::model::{Profile, Region, Row};
+use crate::model::{Profile, Region, Row, Run};
 use crate::region_kind::RegionKind;
 
 /// From this number of looks of one thread on, it is a polling loop.
@@ -14,13 +14,16 @@ pub(super) const POLLING_FROM_LOOKS: u64 = 1000;
 /// A thread may do nothing but look if it has at most this time for each look, in nanoseconds.
 pub(super) const POLLING_NS_PER_LOOK: f64 = 2000.0;
 /// The least time that a look with a `flush` takes, in nanoseconds: a fence takes about 20 cycles.
-const FENCE: f64 = 6.0;
+pub(super) const FENCE: f64 = 6.0;
 /// The least time that a look with an `atomic read` takes, in nanoseconds: the read, a comparison
 /// and a probe that only counts take about 3 cycles.
 const READ: f64 = 1.0;
 
-/// If one look follows another within this time and that of the probes, in picoseconds, there is nothing
-/// between them.
+/// The same with LLVM's runtime, which has a function for it (measured: 20 to 23).
+const FENCE_BY_CALL: f64 = 20.0;
+
+/// If one look follows another within this time, that of a fence and that of the probes, in picoseconds, there is
+/// nothing between them.
 const NOTHING_BETWEEN_PS: u64 = 4_000;
 
 /// The part of the cost of measuring a test of a lock that falls outside the test's own time.
@@ -36,6 +39,9 @@ const MANY_LOOKS: f64 = 0.1;
 /// If the looks of every thread take at least this part of its time in the block, no thread works
 /// there for which another could wait.
 const NOTHING_ELSE: f64 = 0.9;
+
+/// Numbers of looks that differ by less than this part are equal.
+const EQUALLY_OFTEN: f64 = 0.002;
 
 /// A thread that polls in a block.
 pub(super) struct Polled {
@@ -67,8 +73,8 @@ pub(super) fn polling<'a>(
         let Some(parent) = node.parent else { continue };
         let block = &nodes[parent];
         for row in node.rows() {
-            let probes_ps = profile.run.passed_pair_cost_ps;
-            let Some(looks) = Looks::of(&profile.regions[node.region], row.row, probes_ps) else {
+            let Some(looks) = Looks::of(&profile.regions[node.region], row.row, &profile.run)
+            else {
                 continue;
             };
             if looks.count < POLLING_FROM_LOOKS {
@@ -104,10 +110,23 @@ pub(super) fn polling<'a>(
             });
         }
     }
+    polled.retain(|of| !look_equally_often(&nodes[of.node], &nodes[of.block]));
     let mut blocks: BTreeSet<usize> = polled.iter().map(|of| of.block).collect();
     blocks.retain(|block| somebody_works(&nodes[*block], *block, &polled));
     polled.retain(|of| blocks.contains(&of.block));
     polled
+}
+
+/// Whether all threads of a block look equally often, as in each iteration of a loop that is shared out evenly. A
+/// thread that waits looks as often as the other one makes it wait.
+fn look_equally_often(node: &TreeNode<'_>, block: &TreeNode<'_>) -> bool {
+    let looks = |thread| node.row_of(thread).map_or(0, |row| row.main.count);
+    let counts = block.executors().map(|it| looks(it.row.thread));
+    let (least, most) = counts.fold((u64::MAX, 0), |(least, most), count| {
+        (least.min(count), most.max(count))
+    });
+    let differ = most.saturating_sub(least) as f64;
+    differ <= EQUALLY_OFTEN * most as f64
 }
 
 /// Whether a thread does anything but look in a block.
@@ -173,6 +192,8 @@ pub(super) struct Looks {
     pub(super) held_ns: u64,
     /// The least time that a look takes, in nanoseconds.
     pub(super) least: f64,
+    /// The part of it that is a fence.
+    fence: f64,
     /// The part of the cost of measuring that falls outside the time in the looks.
     pub(super) outside: f64,
     /// The most time from one look to the next where the thread does nothing else, in picoseconds; 0 if
@@ -187,13 +208,15 @@ pub(super) struct Looks {
 impl Looks {
     /// Whether nothing lies between one look and the next.
     fn follow_at_once(&self) -> bool {
-        (1..=NOTHING_BETWEEN_PS.saturating_add(self.probes_ps)).contains(&self.interval_ps)
+        let most = NOTHING_BETWEEN_PS + (self.fence * 1000.0) as u64;
+        (1..=most.saturating_add(self.probes_ps)).contains(&self.interval_ps)
     }
 
     /// Tests of a lock are looks if they fail. The ledger takes the cost of measuring off the time
     /// in a test. But a thread whose test takes longer only tests less often. A call that sets a lock is no
     /// look: one that sets a nestable lock again has no hold of its own.
-    fn of(region: &Region, row: &Row, probes_ps: u64) -> Option<Self> {
+    fn of(region: &Region, row: &Row, run: &Run) -> Option<Self> {
+        let probes_ps = run.passed_pair_cost_ps;
         let interval_ps = row.estimate().map_or(0, |estimate| estimate.interval_ps);
         let kind = region.kind;
         if kind == RegionKind::Lock && !tests_lock(region) {
@@ -206,26 +229,31 @@ impl Looks {
                 unknown_ns: row.enter().ns,
                 held_ns: row.body.ns,
                 least: FENCE,
+                fence: 0.0,
                 outside: OUTSIDE,
                 interval_ps,
                 probes_ps,
                 are_waits: true,
             },
-            _ => Self {
-                count: row.main.count,
-                ns: row.main.ns,
-                unknown_ns: 0,
-                held_ns: 0,
-                least: if kind == RegionKind::Flush {
-                    FENCE
-                } else {
-                    READ
-                },
-                outside: 1.0,
-                interval_ps,
-                probes_ps,
-                are_waits: false,
-            },
+            _ => {
+                let fence = match kind {
+                    RegionKind::Flush if run.calls_gnu_runtime() => FENCE,
+                    RegionKind::Flush => FENCE_BY_CALL,
+                    _ => 0.0,
+                };
+                Self {
+                    count: row.main.count,
+                    ns: row.main.ns,
+                    unknown_ns: 0,
+                    held_ns: 0,
+                    least: fence.max(READ),
+                    fence,
+                    outside: 1.0,
+                    interval_ps,
+                    probes_ps,
+                    are_waits: false,
+                }
+            }
         })
     }
 }

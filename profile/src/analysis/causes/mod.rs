@@ -457,6 +457,7 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
     causes.notes = handing_out::notes(facts, &causes.list);
     causes.doubtful = doubtful.filter(|_| causes.list.is_empty());
     causes.notes.extend(contention::notes(facts, &causes.list));
+    causes.notes.extend(spinning::notes(facts, &causes.list));
     causes.notes.extend(serial::note(facts));
     causes.slept = facts.elapsed(serial::slept(facts) as f64);
     causes

@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 
 use super::ledger::{Amount, Entry, Ledger};
-use super::{Cause, Facts, Kind, queued};
+use super::{Cause, Facts, Kind, NEGLIGIBLE, explains, queued};
 use crate::analysis::polling::{
-    MOSTLY_LOOKS, POLLING_FROM_LOOKS, POLLING_NS_PER_LOOK, polling, reads_atomically,
+    FENCE, MOSTLY_LOOKS, POLLING_FROM_LOOKS, POLLING_NS_PER_LOOK, polling, reads_atomically,
 };
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::count;
+use crate::columns::Quantity;
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 
@@ -30,11 +31,13 @@ struct Spin {
 
 /// One cause for each block in which threads spin.
 pub(super) fn looks(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
-    let flushes = ledger.take(|entry| entry.is_of(&[RegionKind::Flush]));
-    let of_flushes = spins(facts, &flushes, 0.0, 0.0).into_values();
-    let mut causes: Vec<Cause> = of_flushes
-        .map(|spin| cause(facts, ledger, spin, &flushes))
-        .collect();
+    let is_flush = |entry: &&Entry| entry.is_of(&[RegionKind::Flush]);
+    let flushes: Vec<Entry> = ledger.open().filter(is_flush).cloned().collect();
+    let mut causes = Vec::new();
+    for spin in spins(facts, &flushes, 0.0, 0.0).into_values() {
+        let taken = ledger.take(|entry| spin.regions.contains(&entry.region));
+        causes.push(cause(facts, ledger, spin, &taken));
+    }
     let is_read = |entry: &&Entry| reads_atomically(&facts.profile.regions[entry.region]);
     let reads: Vec<Entry> = ledger.open().filter(is_read).cloned().collect();
     let yielding = yielding_each(facts, &reads);
@@ -163,5 +166,26 @@ fn reads(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: &Spin) -> Vec<Entry> 
     let as_often = spin.looks / 2..=spin.looks.saturating_mul(2);
     ledger.take(|entry| {
         entry.is_of(&[RegionKind::Atomic]) && as_often.contains(&counts[entry.region])
+    })
+}
+
+/// Notes on `flush` constructs that are executed so often that they may matter, and in which no thread polls.
+pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
+    let regions = 0..facts.profile.regions.len();
+    let is_flush = |region: &usize| facts.profile.regions[*region].kind == RegionKind::Flush;
+    let others = regions.filter(|region| is_flush(region) && !explains(causes, *region));
+    others.filter_map(|region| note(facts, region)).collect()
+}
+
+fn note(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
+    let times = facts.sum_of(region, Quantity::ExecCount);
+    let part = times as f64 * FENCE / facts.overheads.thread_time_ns.max(1) as f64;
+    (100.0 * part >= NEGLIGIBLE).then(|| {
+        format!(
+            "The {} was executed {}. At each of them a thread waits until all it has stored has left its processor, \
+             which cannot be told from the work around. Flush less often, such as once behind the loop.",
+            facts.labels[region].in_words(),
+            count(times, "time")
+        )
     })
 }
