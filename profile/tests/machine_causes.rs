@@ -70,6 +70,22 @@ fn threads_of_the_program_that_are_not_measured_are_told_from_other_programs() {
     assert!(library.what.contains("the machine was busy"), "{library:?}");
 }
 
+/// Of 160 s of work in teams, the process ran or was ready for a part.
+#[test]
+fn sleep_that_counts_as_work_is_told() {
+    let note = |ran: u64, ready: u64| {
+        let even = team(&[Kind::Loop], vec![loop_of(1, [[80, 0], [80, 0]])]);
+        let mut profile = busy(even, ready, 2);
+        profile.run.user_ns = ran * SECOND;
+        Report::new(&profile).causes.notes.into_iter().next()
+    };
+    let told = note(60, 0).unwrap();
+    let said = "at least 100 s of the 160 s that count as work in parallel regions, threads slept";
+    assert!(told.contains(said), "{told}");
+    assert_eq!(note(60, 80), None, "they had no processor");
+    assert_eq!(note(150, 0), None);
+}
+
 /// The thread that forks the teams computes for 60 s of its 100 s, whatever other threads lack.
 #[test]
 fn a_quiet_machine_wins_no_more_than_the_first_thread_did_not_do() {

@@ -2,8 +2,9 @@
 //! initial thread ran. The initial thread slept for the rest of the run.
 
 use super::Facts;
-use crate::analysis::Overheads;
 use crate::analysis::tree::Tree;
+use crate::analysis::words::time;
+use crate::analysis::{NEGLIGIBLE, Overheads};
 use crate::columns::Measures;
 use crate::model::{Profile, Scheduling};
 use crate::overheads;
@@ -51,6 +52,31 @@ pub(super) fn others_of_program(facts: &Facts<'_, '_>) -> Option<(u64, u64)> {
     let ran = ran.saturating_sub(of_all);
     let explains = ran as f64 >= EXPLAINED_BY_OTHERS * ready as f64;
     (facts.overheads.processes == 1 && explains).then_some((ran, ready))
+}
+
+/// A note on threads that slept while the profile counts their time in teams as work; none if that is little. The
+/// threads of the process ran, or were ready to, for less time than they worked.
+pub(super) fn note_on_sleep(facts: &Facts<'_, '_>) -> Option<String> {
+    /// The least part of the work that is told. A virtual machine may lose some time to others, too.
+    const LEAST_SHARE: f64 = 0.2;
+    let (run, overheads) = (&facts.profile.run, facts.overheads);
+    let awake = run.processor_ns_of_program();
+    let awake = awake.saturating_add(scheduling(facts)?.ready_ns);
+    let sum = &overheads.whole_sum;
+    let in_teams = sum.total.ns.saturating_sub(sum.overhead.ns + sum.untold.ns);
+    let slept = in_teams.saturating_sub(awake);
+    let is_much = slept as f64 >= LEAST_SHARE * in_teams as f64
+        && 100.0 * slept as f64 >= NEGLIGIBLE * overheads.thread_time_ns as f64;
+    let is_known = run.processor_ns() > 0 && overheads.processes == 1;
+    (is_known && is_much).then(|| {
+        format!(
+            "For at least {} of the {} that count as work in parallel regions, threads slept: at a lock that is not \
+             OpenMP's, for input or output, or in a call that waits. Profiles with several numbers of threads tell \
+             whether they wait for each other: see romp scale.",
+            time(slept),
+            time(in_teams)
+        )
+    })
 }
 
 /// What the kernel tells of the only initial thread, in nanoseconds.

@@ -456,6 +456,7 @@ pub(crate) fn analyse(facts: &Facts<'_, '_>) -> Causes {
     let doubtful = spread(facts, &mut causes.list);
     causes.notes = handing_out::notes(facts, &causes.list);
     causes.doubtful = doubtful.filter(|_| causes.list.is_empty());
+    causes.notes.extend(kernel::note_on_sleep(facts));
     causes.notes.extend(contention::notes(facts, &causes.list));
     causes.notes.extend(spinning::notes(facts, &causes.list));
     causes.notes.extend(serial::note(facts));
