@@ -106,9 +106,9 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
         .filter_map(|(execution, _)| {
             let creation = profile.creation_of(execution)?;
             let (tasks, work_ns) = own[execution];
-            // In a taskloop, the thread also waits for the tasks, but no longer than they work.
+            // In a taskloop, the thread also waits for the tasks of others, but no longer than they work.
             let waited_at_most = match profile.regions[creation].kind {
-                RegionKind::Taskloop => work_ns,
+                RegionKind::Taskloop => work_ns.saturating_sub(executed_in(tree, creation)),
                 _ => 0,
             };
             Some(Grain {
@@ -161,6 +161,17 @@ fn share_waits(grains: &mut [Grain], waits: u64) {
         let share = u128::from(waits) * u128::from(grain.tasks) / all.max(1);
         grain.waiting_ns = u64::try_from(share).unwrap_or(u64::MAX);
     }
+}
+
+/// How long threads executed tasks within the construct that created them, in nanoseconds.
+fn executed_in(tree: &Tree<'_>, creation: usize) -> u64 {
+    let is_in = |node: &&TreeNode<'_>| {
+        let around = node.parent.map(|parent| tree.nodes[parent].region);
+        node.kind.is_task_execution() && around == Some(creation)
+    };
+    let nodes = tree.nodes.iter().filter(is_in);
+    let rows = nodes.flat_map(TreeNode::executors);
+    rows.map(|it| Quantity::ExecTime.exclusive(&it)).sum()
 }
 
 /// The task construct whose tasks the thread executes at each node, by the region of its executions.

@@ -119,3 +119,25 @@ fn what_a_thread_did_before_another_wait_explains_nothing() {
         "{list:?}"
     );
 }
+
+/// Both threads execute a million taskloops, each with one task, which takes half of the time.
+#[test]
+fn tasks_of_taskloops_that_make_one_each_are_too_small() {
+    const TIMES: u64 = 1_000_000;
+    let kinds = [Kind::Taskloop, Kind::TaskExec];
+    let of_both = |seconds| {
+        [1, 2]
+            .map(|thread| times(thread, Main, TIMES, seconds))
+            .to_vec()
+    };
+    let nodes = vec![
+        node(Some(0), 1, Body, of_both(80)),
+        node(Some(1), 2, Main, of_both(40)),
+    ];
+    let mut profile = team(&kinds, nodes);
+    let loop_at = profile.regions[1].begin;
+    profile.regions[2].begin = loop_at;
+    assert_eq!(found(&profile), [(CauseKind::SmallTasks, Some(1), 40)]);
+    let remedy = causes(&profile).remove(0).remedy;
+    assert!(remedy.contains("without taskloop"), "{remedy}");
+}

@@ -39,6 +39,13 @@ fn more_tasks(region: &Region) -> &'static str {
     }
 }
 
+/// A taskloop makes one task each time if it makes at most so many on average.
+const ONE_EACH: f64 = 1.5;
+
+/// Advice for a taskloop that makes one task each time.
+const NO_TASKLOOP: &str = "It made one task each time: where it has few iterations, branch to a copy of the loop \
+                           without taskloop (with an if clause it still makes a task).";
+
 /// One cause for all constructs whose tasks are too small.
 pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let small: Vec<_> = facts.grains.iter().filter(|it| it.is_too_small()).collect();
@@ -83,7 +90,12 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         (None, Some(handing_out)) => format!(", and took {handing_out} each to hand out"),
         (None, None) => String::new(),
     };
-    let remedy = larger_tasks(&facts.profile.regions[worst.region]);
+    let loops = facts.sum_of(worst.region, Quantity::ExecCount);
+    let region = &facts.profile.regions[worst.region];
+    let remedy = match region.kind {
+        RegionKind::Taskloop if worst.tasks as f64 <= ONE_EACH * loops as f64 => NO_TASKLOOP,
+        _ => larger_tasks(region),
+    };
     let cause = facts.cause(Kind::SmallTasks, place, &taken);
     let cause = cause.showing(&[
         ("tasks", tasks),
@@ -186,16 +198,16 @@ fn cause_of_kept(
             && encloses(facts, entry.region, taskloop)
             && is_mostly(facts, entry.region, taskloop)
     };
-    if !ledger.open().any(is_wait_for_it) {
+    let waits: Vec<Entry> = ledger
+        .open()
+        .filter(|it| is_wait_for_it(it))
+        .cloned()
+        .collect();
+    if !facts.matters(&waits) {
         return None;
     }
     let taken = ledger.take(|entry| entry.region == taskloop || is_wait_for_it(entry));
     // A runtime that executes them at once spends little time on them, so the others could share the rest.
-    let waits: Vec<Entry> = taken
-        .iter()
-        .filter(|it| is_wait_for_it(it))
-        .cloned()
-        .collect();
     let likely = sum(&waits).likely * (1.0 - its.measuring);
     let region = &facts.profile.regions[taskloop];
     let (kind, what, remedy) = match its.are_few(facts.overheads.threads) {
