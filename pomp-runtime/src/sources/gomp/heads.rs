@@ -3,6 +3,8 @@
 //! of this thread. The user's code may make the same two calls. Which of the two it was is decided
 //! from the source when the program has ended.
 
+use std::cell::Cell;
+
 use profile::region_kind::RegionKind;
 
 use super::super::own_code;
@@ -87,12 +89,20 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
         if is_passed_over(Event::LoopEnter, || call.region) {
             return result;
         }
+        let has_left = Cell::new(false);
+        let has_left = &has_left;
         tell::<E>(call, |thread, region| {
             if is_in_team(thread) {
-                leave(thread);
-                E::before(thread, region);
+                has_left.set(leave(thread));
+                if !has_left.get() {
+                    E::before(thread, region);
+                }
             }
         });
+        // What was open was in the way.
+        if has_left.get() && !is_passed_over(Event::LoopEnter, || call.region) {
+            tell::<E>(call, |thread, region| E::before(thread, region));
+        }
     }
     result
 }

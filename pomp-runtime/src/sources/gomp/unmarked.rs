@@ -27,9 +27,10 @@ pub(super) fn leave_passed_over() {
     }
 }
 
-/// Ends such constructs on top of the stack.
+/// Ends such constructs on top of the stack. Whether there was one.
 #[inline(always)]
-pub(super) fn leave(thread: &'static Thread) {
+pub(super) fn leave(thread: &'static Thread) -> bool {
+    let mut has_left = false;
     let region = top_of(thread, RegionKind::Loop).filter(|region| region.is_known_by_its_head());
     if let Some(region) = region
         && thread
@@ -37,9 +38,12 @@ pub(super) fn leave(thread: &'static Thread) {
             .is_some_and(|top| top.phase() == PseudoRegion::Body)
     {
         on_event(Event::LoopExit, thread, region);
+        has_left = true;
     }
     if let Some(single) = top_of(thread, RegionKind::Single) {
         on_event(Event::SingleEnd, thread, single);
         on_event(Event::SingleExit, thread, single);
+        has_left = true;
     }
+    has_left
 }
