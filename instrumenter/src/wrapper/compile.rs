@@ -98,7 +98,7 @@ impl Job<'_> {
         }
         let result = single_result(line).filter(|_| made.success());
         let original = match &result {
-            Some(_) => self.beside(line)?,
+            Some(_) => self.beside(line, &made)?,
             None => self.original(line, Output::HeldBack)?,
         };
         if !original.success() {
@@ -143,8 +143,19 @@ impl Job<'_> {
     }
 
     /// Compiles the user's sources to a file that is not used, to get the compiler's messages
-    /// about them.
-    fn beside(&self, line: &CommandLine) -> Result<Finished, u8> {
+    /// about them. The front end is enough if nothing else had said anything of the new texts.
+    fn beside(&self, line: &CommandLine, made: &Finished) -> Result<Finished, u8> {
+        if let Some(flag) = self.runner.compiler.family.front_end
+            && diagnostics::are_of_front_end(made)
+        {
+            let mut checked = line.clone().without_dependencies();
+            checked.clear_all(Meaning::CompilationDatabase);
+            checked.push(Meaning::StopsBeforeCompiling, vec![flag.into()]);
+            let outcome = self.original(&checked, Output::HeldBack)?;
+            if !diagnostics::are_of_flags(&outcome) {
+                return Ok(outcome);
+            }
+        }
         let mut aside = line.clone().without_dependencies();
         aside.clear_all(Meaning::Output);
         aside.clear_all(Meaning::CompilationDatabase);

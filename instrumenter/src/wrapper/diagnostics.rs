@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | any | nothing: nothing is shown |
 //! | the source as it is, or with included files in place | is shown, unless it names an inserted line |
-//! | with macros expanded, Fortran | the source is compiled |
+//! | with macros expanded, Fortran | the source is compiled; by Clang only checked, if its front end said all |
 //!
 //! So there is never a warning that the source would not get. A warning that GCC gives only for
 //! the source may be lost (about indentation, once the text has a `#line`).
@@ -67,6 +67,43 @@ pub(crate) fn are_of_source(
     let in_doubt = || DOUBTFUL.iter().any(|part| messages.contains(part)) || lacks_marks(&messages);
     let is_remapped = runner.compiler.family.substitution == Substitution::RemapFile;
     (is_remapped || !in_doubt()) && units.iter().all(|unit| keeps_places(unit, &messages))
+}
+
+/// Clang's warnings that come from behind its front end.
+const OF_BACK_END: &[&str] = &[
+    "-Wpass-failed",
+    "-Wframe-larger-than",
+    "-Wbackend-plugin",
+    "-Winline-asm",
+    "-Wattribute-warning",
+    "-Wattribute-error",
+    "-Wmisexpect",
+    "-Wprofile-instr",
+    "-Wstack-protector",
+];
+
+/// Whether all of Clang's messages come from its front end.
+pub(crate) fn are_of_front_end(said: &Finished) -> bool {
+    are_all_of_front_end(&without_colours(&said.stderr))
+}
+
+fn are_all_of_front_end(messages: &str) -> bool {
+    let mut warnings = messages.lines().filter(|line| line.contains("warning: "));
+    let is_of_front_end = |line: &str| {
+        let flag = line
+            .trim_end()
+            .strip_suffix(']')
+            .and_then(|line| line.rsplit_once('['));
+        flag.is_some_and(|(_, flag)| {
+            flag.starts_with("-W") && !OF_BACK_END.iter().any(|other| flag.starts_with(other))
+        })
+    };
+    !messages.contains("remark: ") && warnings.all(is_of_front_end)
+}
+
+/// Whether a message is about flags, which depend on what the compiler is to make.
+pub(crate) fn are_of_flags(said: &Finished) -> bool {
+    without_colours(&said.stderr).contains("-Wunused-command-line-argument")
 }
 
 /// Whether messages name only lines that a unit's text and the user's files both have.
@@ -211,6 +248,29 @@ mod tests {
             assert_eq!(place(line), expected);
         }
         assert_eq!(without_colours(b"\x1b[1ma.c:6:5:\x1b[K d"), "a.c:6:5: d");
+    }
+
+    #[test]
+    fn messages_from_behind_the_front_end_are_known() {
+        for (messages, expected) in [
+            ("", true),
+            (
+                "a.c:4:5: warning: b [-Wb]\n  int b;\n1 warning generated.\n",
+                true,
+            ),
+            ("a.c:4:5: warning: b\n", false),
+            (
+                "a.c:4:5: warning: loop not unrolled [-Wpass-failed=transform-warning]\n",
+                false,
+            ),
+            (
+                "a.c:4:5: warning: c [-Wc]\nwarning: frame [-Wframe-larger-than]\n",
+                false,
+            ),
+            ("a.c:4:5: remark: inlined [-Rpass=inline]\n", false),
+        ] {
+            assert_eq!(are_all_of_front_end(messages), expected, "{messages}");
+        }
     }
 
     #[test]

@@ -188,6 +188,39 @@ void f(int a) {
     }
 }
 
+/// Clang's front end gives all of its messages here, so the source need not be compiled a second time. A text whose
+/// macros are expanded has a warning of its own.
+#[test]
+fn clang_only_checks_a_source_if_its_front_end_said_all() {
+    let source = "\
+#define EQUAL(a, b) ((a) == (b))
+#define HEADER \"b.h\"
+#include HEADER
+int f(int a) {
+  int n = 0, unused;
+#pragma omp parallel for reduction(+ : n)
+  for (int i = 0; i < a; i++) if (EQUAL(i, a)) n += g();
+  return n;
+}
+";
+    let project = Project::new(&[("a.c", source), ("b.h", "int g(void);\n")]);
+    let run = |name: &str, value: &str, flags: &str| {
+        let text = format!("-fopenmp -O2 -Wall {flags} -c a.c");
+        let run = project.rompcc("clang", &text).env(name, value).run();
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stderr
+    };
+    for (flags, checks) in [("", true), ("-Wframe-larger-than=0", false)] {
+        let plain = run("ROMP_OFF", "1", flags);
+        assert!(plain.contains("unused-variable"), "{plain}");
+        assert!(!plain.contains("parentheses-equality"), "{plain}");
+        let shown = run("ROMP_STRICT", "1", flags);
+        assert_eq!(shown, plain, "{flags}");
+        let told = run("ROMP_VERBOSE", "1", flags);
+        assert_eq!(told.contains("-fsyntax-only"), checks, "{told}");
+    }
+}
+
 /// Redirected calls and the text behind them have other columns.
 #[test]
 fn columns_behind_a_call_of_a_lock_routine_are_the_user_s() {

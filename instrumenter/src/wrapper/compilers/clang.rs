@@ -13,6 +13,7 @@ pub(super) const CLANG: Family = Family {
     shows_file: false,
     places_includes: Some("-frewrite-includes"),
     pipe: None,
+    front_end: Some("-fsyntax-only"),
     ..gcc::GCC
 };
 

@@ -23,6 +23,7 @@ pub(super) const GCC: Family = Family {
     places_includes: None,
     pipe: PIPE,
     check: None,
+    front_end: None,
     moves_line_macro: false,
 };
 

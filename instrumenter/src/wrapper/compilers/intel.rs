@@ -20,6 +20,7 @@ pub(super) const INTEL_FORTRAN: Family = Family {
     prefix_maps: OLD_MAP,
     colour: None,
     places_includes: None,
+    front_end: None,
     ..INTEL
 };
 

@@ -78,6 +78,9 @@ pub(crate) struct Family {
     /// The flag with which the compiler only checks a source. It is set only for compilers that
     /// may refuse a clause on a combined directive and accept it on the directive's parts.
     pub(crate) check: Option<&'static str>,
+    /// The flag with which only the compiler's front end runs, if it gives all messages but a few. Those of other
+    /// compilers depend on the optimiser.
+    pub(crate) front_end: Option<&'static str>,
     /// Whether an uncompiled branch behind a `__LINE__` changes the compiler's value of it.
     pub(crate) moves_line_macro: bool,
 }

@@ -15,6 +15,7 @@ pub(super) const UNKNOWN: Family = Family {
     ],
     substitution: Substitution::TemporaryFile,
     places_includes: None,
+    front_end: None,
     ..clang::CLANG
 };
 
