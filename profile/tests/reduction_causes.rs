@@ -68,6 +68,14 @@ fn a_wait_that_the_parts_do_not_explain_is_uneven_work() {
     assert_eq!(kinds, [CauseKind::Reduction, CauseKind::Imbalance]);
 }
 
+/// The second part takes much longer, since the first one's elements are there already. Otherwise both threads work for
+/// as long.
+#[test]
+fn a_part_that_takes_longer_behind_another_one_is_no_uneven_work() {
+    let kinds: Vec<CauseKind> = causes(25, 30).iter().map(|cause| cause.kind).collect();
+    assert_eq!(kinds, [CauseKind::Reduction]);
+}
+
 #[test]
 fn parts_that_are_combined_soon_are_no_cause() {
     let kinds: Vec<CauseKind> = causes(2, 40).iter().map(|cause| cause.kind).collect();

@@ -138,6 +138,16 @@ fn tasks_of_taskloops_that_make_one_each_are_too_small() {
     let loop_at = profile.regions[1].begin;
     profile.regions[2].begin = loop_at;
     assert_eq!(found(&profile), [(CauseKind::SmallTasks, Some(1), 40)]);
-    let remedy = causes(&profile).remove(0).remedy;
-    assert!(remedy.contains("without taskloop"), "{remedy}");
+    let cause = causes(&profile).remove(0);
+    assert!(
+        cause.remedy.contains("without taskloop"),
+        "{}",
+        cause.remedy
+    );
+    assert!(!cause.remedy.contains("if clause"), "{}", cause.remedy);
+    assert!(
+        cause.what.starts_with("2000000 tasks worked"),
+        "{}",
+        cause.what
+    );
 }

@@ -1,6 +1,7 @@
 //! Loops whose threads spend much time on combining their parts of a reduction, as of a large array.
 //! Mostly they do so one after the other: a thread that is done waits for those behind it.
 
+use super::before::by_thread;
 use super::ledger::{Entry, Ledger, sum};
 use super::{Cause, Facts, Kind};
 use crate::analysis::words::{count, percent, time};
@@ -12,6 +13,9 @@ const COMBINING_SHARE: f64 = 0.1;
 /// The waits at the loop's end are for the parts of others if they are at most so many times as long
 /// as expected. Threads are not done with their work at the same time.
 const EXPECTED: f64 = 1.5;
+
+/// Uneven work explains little of the waits if it is at most this part of them.
+const LITTLE: f64 = 0.5;
 
 /// To make a thread's copy takes about this part of the time to combine it: it is only written.
 const MAKING: f64 = 0.5;
@@ -46,7 +50,8 @@ fn cause(
     let waits: Vec<Entry> = ledger.open().filter(|it| is_wait(it)).cloned().collect();
     // A thread that combines its part may have no processor for a while, and the others wait for it.
     let crowding = threads / facts.profile.run.at_once(number) as f64;
-    if sum(&waits).lost as f64 <= EXPECTED * crowding * expected {
+    let is_expected = sum(&waits).lost as f64 <= EXPECTED * crowding * expected;
+    if is_expected || is_even_otherwise(facts, region, &waits) {
         amount += sum(&ledger.take(is_wait));
     }
     // The time of the first of them, in all executions.
@@ -68,6 +73,18 @@ fn cause(
     cause.is_estimated = true;
     let evidence = [("combined", combined.count), ("combined_each_ns", each_ns)];
     Some(cause.showing(&evidence).saying(what, remedy))
+}
+
+/// Whether what threads worked without combining their parts explains little of these waits. Who combines a part
+/// with many others may take longer, as with the trees of the standard library.
+fn is_even_otherwise(facts: &Facts<'_, '_>, region: usize, waits: &[Entry]) -> bool {
+    let works = by_thread(facts, &[region], |_, it| {
+        it.row.body.ns.saturating_sub(it.row.reduction().ns)
+    });
+    let works = || works.iter().map(|(_, ns)| *ns);
+    let most = works().max().unwrap_or(0);
+    let behind: u64 = works().map(|ns| most - ns).sum();
+    most > 0 && behind as f64 <= LITTLE * sum(waits).lost as f64
 }
 
 /// The thread time that a cause says threads took to combine their parts, in nanoseconds.

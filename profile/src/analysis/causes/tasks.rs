@@ -44,7 +44,7 @@ const ONE_EACH: f64 = 1.5;
 
 /// Advice for a taskloop that makes one task each time.
 const NO_TASKLOOP: &str = "It made one task each time: where it has few iterations, branch to a copy of the loop \
-                           without taskloop (with an if clause it still makes a task).";
+                           without taskloop.";
 
 /// One cause for all constructs whose tasks are too small.
 pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
@@ -75,7 +75,7 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let place = place(facts, worst.region, creations, &taken);
     let mut what = format!(
         "{} worked for only {} each",
-        count(tasks, "task"),
+        count(worst.tasks, "task"),
         time(worst.mean_work_ns())
     );
     let creation = Some(worst.mean_creation_ns()).filter(|ns| *ns > 0);
@@ -90,15 +90,26 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
         (None, Some(handing_out)) => format!(", and took {handing_out} each to hand out"),
         (None, None) => String::new(),
     };
+    if small.len() > 1 {
+        let others = count(small.len() as u64 - 1, "other construct");
+        let of_others = count(tasks - worst.tasks, "task");
+        what += &format!("; {of_others} of {others} are too small, too");
+    }
     let loops = facts.sum_of(worst.region, Quantity::ExecCount);
     let region = &facts.profile.regions[worst.region];
     let remedy = match region.kind {
-        RegionKind::Taskloop if worst.tasks as f64 <= ONE_EACH * loops as f64 => NO_TASKLOOP,
-        _ => larger_tasks(region),
+        RegionKind::Taskloop if worst.tasks as f64 <= ONE_EACH * loops as f64 => {
+            match mentions(region, "if") {
+                true => format!("{NO_TASKLOOP} Its if clause does not keep it from making a task."),
+                false => NO_TASKLOOP.to_owned(),
+            }
+        }
+        _ => larger_tasks(region).to_owned(),
     };
     let cause = facts.cause(Kind::SmallTasks, place, &taken);
     let cause = cause.showing(&[
-        ("tasks", tasks),
+        ("tasks", worst.tasks),
+        ("tasks_of_all", tasks),
         ("work_each_ns", worst.mean_work_ns()),
         ("creation_each_ns", worst.mean_creation_ns()),
         ("waiting_each_ns", worst.mean_waiting_ns()),
