@@ -64,6 +64,12 @@ pub(super) fn find_by_lines(
                 break;
             }
         }
+        // The line is that of a macro, and whether its directive is a combined one is not known.
+        let macros = one.frames.first().filter(|_| one.is_stated);
+        if let Some(frame) = macros.filter(|_| region.directive.is_none()) {
+            let constructs = sources.of(&frame.file);
+            region.near = constructs.may_be_more(region.kind, region.function.as_deref());
+        }
     }
     for (region, file, number) in loops {
         if groups.contains(&(file, number)) {
