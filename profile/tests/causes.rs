@@ -191,6 +191,11 @@ fn regions_are_small_where_the_team_costs_more_than_it_wins() {
     // be left of the rest.
     assert_eq!(found(&small), [(CauseKind::SmallRegions, Some(0), 65)]);
     assert!(causes(&small)[0].remedy.contains("less than about"));
+    // What the members copy is a part of the team's cost.
+    let mut copies = small.clone();
+    copies.regions[0].directive = Some("omp parallel for copyin(table)".to_owned());
+    let copies = causes(&copies).remove(0);
+    assert!(copies.remedy.starts_with("All threads but one copy"));
     // The work of 8 us may be the way of the data from one processor to the other.
     let short = repeated(10_000_000, 40, 35);
     assert!(

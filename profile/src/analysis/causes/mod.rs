@@ -352,6 +352,10 @@ fn mentions(region: &Region, word: &str) -> bool {
     words_of_source(directive).any(|found| found == word)
 }
 
+/// Advice for a region whose directive has a `copyin` clause.
+const COPYIN: &str = "All threads but one copy what its copyin clause names, each time: where that is large, let them \
+                      share it.";
+
 impl Place {
     fn everywhere() -> Self {
         Self {

@@ -5,7 +5,7 @@
 
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
-use super::{Cause, Facts, Kind, settings};
+use super::{COPYIN, Cause, Facts, Kind, mentions, settings};
 use crate::analysis::words::{count, time};
 use crate::model::Run;
 use crate::overheads::Category;
@@ -267,7 +267,13 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
     );
     let remedy = match are_teams_too_large {
         true => settings::fewer_threads(facts),
-        false => remedy(facts, kind, [each(useful), each(paid), breaks_even]),
+        false => {
+            let usual = remedy(facts, kind, [each(useful), each(paid), breaks_even]);
+            match mentions(&facts.profile.regions[first.region], "copyin") {
+                true => format!("{COPYIN} {usual}"),
+                false => usual,
+            }
+        }
     };
     let mut cause = facts.cause_of(kind, place, amount);
     cause.category = Some(Category::Mgmt);

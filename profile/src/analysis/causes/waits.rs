@@ -5,7 +5,7 @@ use super::before::{beside, by_thread, explained, times_of, waits_elsewhere, wai
 use super::ledger::{Entry, Ledger, largest};
 use super::sections::{self, Sections};
 use super::shape::{self, Shape};
-use super::{Cause, Doubt, Facts, Kind, Place, kernel, mentions, task_waits};
+use super::{COPYIN, Cause, Doubt, Facts, Kind, Place, kernel, mentions, task_waits};
 use crate::advice::{LoopFacts, TOO_LITTLE_WORK, TOO_SHORT_FOR_TEAM, advice, for_loop};
 use crate::analysis::remedy::{EXPLAINED_WAIT_SHARE, loop_facts, too_little_work};
 use crate::analysis::tree::TreeNode;
@@ -240,6 +240,7 @@ fn of_spread(
     let of_kind = || advice(kind, entry.category, of_loop).unwrap_or_default();
     let remedy = match (spread.shape, is_loop) {
         _ if is_workshare => of_kind(),
+        _ if mentions(&facts.profile.regions[entry.region], "copyin") => COPYIN,
         (Shape::Turns, _) if is_handed_out => for_loop(of_loop),
         (Shape::Turns, _) if entry.cost.kind == RegionKind::Loop => LOOP_TURNS,
         (Shape::Turns, true) => PARALLEL_LOOP_TURNS,
