@@ -69,8 +69,12 @@ pub(crate) fn are_of_source(
     (is_remapped || !in_doubt()) && units.iter().all(|unit| keeps_places(unit, &messages))
 }
 
-/// Clang's warnings that come from behind its front end.
+/// Clang's warnings that come from behind its front end, or while it makes code.
 const OF_BACK_END: &[&str] = &[
+    "-Watomic-alignment",
+    "-Wsync-alignment",
+    "-Wsource-mgr",
+    "-Wlinker-warnings",
     "-Wpass-failed",
     "-Wframe-larger-than",
     "-Wbackend-plugin",

@@ -230,6 +230,11 @@ fn told(scaling: &Scaling, width: &Width, place: &ScaledRegion, part: Part) -> (
             "the OpenMP library starts and ends teams and hands out work",
             "make regions and chunks larger, or give small ones an if clause",
         ),
+        Part::NotRun if !width.has_processors() => (
+            "its threads had work, but shared processors",
+            "give the program a processor for each thread (see what binds it to fewer, such as taskset or \
+             mpirun --bind-to), or use fewer threads",
+        ),
         Part::NotRun => (
             "its threads had work, but no processor",
             "the machine was busy: measure again, with no more threads than processors, and \
@@ -285,7 +290,7 @@ fn work(scaling: &Scaling, width: &Width, place: &ScaledRegion) -> (String, Stri
     } else if ratio > BEYOND_BANDWIDTH * times_more {
         "more threads take longer than fewer, which the memory's bandwidth does not do: threads \
          write to the same cache lines (false sharing: give each thread variables on cache lines \
-         of its own; a shared counter: a reduction), or take turns in a library (malloc, rand)"
+         of its own; a shared counter: a reduction), or take turns in a library (malloc, rand, a mutex)"
     } else if scaling.counters.is_empty() {
         "nobody waits, the same work is slower: the memory's bandwidth, cache lines that several \
          threads write (false sharing), or processors that share a core; ROMP_COUNTERS=\

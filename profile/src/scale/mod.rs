@@ -34,6 +34,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::analysis::Report;
+use crate::analysis::words::count;
 use crate::model::{BUSY_PERCENT, Profile};
 use crate::printable::printable;
 use crate::runs::{Common, OnProcessors, Sample, Site};
@@ -77,8 +78,9 @@ pub const WRITERS: &[Writer] = &[
 pub enum ScaleError {
     /// All runs had the same number of threads.
     #[error(
-        "all runs had {0} threads: give runs with several numbers, such as those of \
-         OMP_NUM_THREADS=1, 2 and 4 (does the program set the number itself?)"
+        "all runs had {}: give runs with several numbers, such as those of OMP_NUM_THREADS=1, 2 and 4 \
+         (does the program set the number itself?)",
+        count(*.0, "thread")
     )]
     OneWidth(u64),
     /// No profile is given.
@@ -438,9 +440,9 @@ fn notes(reports: &[Report<'_>], widths: &[Width], judged: usize) -> Vec<String>
     let many = widths.iter().filter(|width| !width.has_processors());
     for width in many {
         notes.push(format!(
-            "{} threads shared {} processors: what a program gains by more threads is not \
-             seen there",
-            width.threads, width.processors
+            "{} shared {}: what a program gains by more threads is not seen there",
+            count(width.threads, "thread"),
+            count(width.processors, "processor")
         ));
     }
     let lacked = reports.iter().filter(|report| {

@@ -114,7 +114,7 @@ fn of_one_thread(facts: &Facts<'_, '_>) -> Option<Cause> {
     let threads = settings::threads_of_team(facts);
     let small = all_small(facts, threads);
     let most = small.first()?;
-    // Threads that there were not lost nothing.
+    // There was no other thread that could have lost time.
     let likely = small.iter().map(|it| it.likely).sum::<f64>();
     let amount = Amount {
         lost: 0,
