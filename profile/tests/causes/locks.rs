@@ -158,3 +158,42 @@ fn what_threads_come_to_all_the_time_is_mentioned() {
     );
     assert!(note.ends_with("See what larger iterations win."), "{note}");
 }
+
+/// A billion entries of each thread, each of which takes 40 ns, mostly to set the lock. Of all of them, so many had to
+/// wait.
+fn set_by_both(waited: u64) -> Profile {
+    const TIMES: u64 = 1_000_000_000;
+    let entries = |thread| {
+        let part = |seconds| span_of(TIMES, seconds);
+        let row = Row::of(thread).with(Main, part(40)).with(Enter, part(30));
+        row.with(Body, part(8)).with(Exit, part(2))
+    };
+    let node = node(Some(0), 1, Body, [1, 2].map(entries).to_vec());
+    let mut profile = team(&[Kind::Lock], vec![node]);
+    let site = ContentionSite {
+        region: 1,
+        acquisitions: 2 * TIMES,
+        waited,
+        wait_ns: 0,
+        max_wait_ns: 0,
+        hold_ns: 16 * SECOND,
+        holders: Vec::new(),
+    };
+    profile.contention = vec![Contention {
+        kind: GuardKind::Lock,
+        name: "0x10".to_owned(),
+        members: 4,
+        sites: vec![site],
+    }];
+    profile
+}
+
+/// An array of locks may lie in one cache line, and none of them is ever waited for.
+#[test]
+fn a_lock_that_is_free_may_share_its_cache_line() {
+    let free = causes(&set_by_both(0)).remove(0);
+    assert_eq!(free.kind, CauseKind::Lock);
+    assert!(free.remedy.contains("cache line of its own"), "{free:?}");
+    let taken = causes(&set_by_both(1_500_000_000)).remove(0);
+    assert!(!taken.remedy.contains("cache line"), "{taken:?}");
+}

@@ -125,12 +125,17 @@ fn cause(
         cause.likely = facts.elapsed(likely.min(upper as f64));
     }
     let (what, evidence) = what(facts, *kind, most.region, &regions, guard);
-    Some(
-        cause
-            .showing(&evidence)
-            .saying(what, remedy(facts, *kind, most.region)),
-    )
+    let cause = cause.showing(&evidence);
+    let remedy = match *kind == Kind::Lock && is_taken_at_once(facts, &cause) {
+        true => LOCK_IN_A_LINE.to_owned(),
+        false => remedy(facts, *kind, most.region),
+    };
+    Some(cause.saying(what, remedy))
 }
+
+/// Advice for a lock that is free mostly, but whose cache line another thread has.
+const LOCK_IN_A_LINE: &str = "Set it less often. If other locks or data lie beside it, as in an array of locks, give each \
+                              lock a cache line of its own.";
 
 /// The elapsed time that the run saves without the atomic updates, in nanoseconds. `measured`
 /// is the time of the updates in the measured run.
