@@ -197,3 +197,37 @@ fn a_lock_that_is_free_may_share_its_cache_line() {
     let taken = causes(&set_by_both(1_500_000_000)).remove(0);
     assert!(!taken.remedy.contains("cache line"), "{taken:?}");
 }
+
+/// Two sections, of which the name is given, if they have one.
+#[test]
+fn sections_without_a_name_exclude_each_other() {
+    let remedy = |name: Option<&str>| {
+        let queue = |region| {
+            let parts = [(Main, 20), (Enter, 10), (Body, 9), (Exit, 1)];
+            node(Some(0), region, Body, vec![row(1, &parts), row(2, &parts)])
+        };
+        let nodes = vec![queue(1), queue(2)];
+        let mut profile = team(&[Kind::Critical, Kind::Critical], nodes);
+        let site = |region| ContentionSite {
+            region,
+            acquisitions: 2,
+            waited: 1,
+            wait_ns: 10 * SECOND,
+            max_wait_ns: 0,
+            hold_ns: 18 * SECOND,
+            holders: Vec::new(),
+        };
+        profile.contention = vec![Contention {
+            kind: GuardKind::Critical,
+            name: name.unwrap_or_default().to_owned(),
+            members: 1,
+            sites: vec![site(1), site(2)],
+        }];
+        for region in &mut profile.regions[1..] {
+            region.name = name.map(str::to_owned);
+        }
+        causes(&profile).remove(0).remedy
+    };
+    assert!(remedy(None).contains("without a name exclude each other"));
+    assert!(!remedy(Some("sum")).contains("without a name"));
+}

@@ -126,12 +126,19 @@ fn cause(
     }
     let (what, evidence) = what(facts, *kind, most.region, &regions, guard);
     let cause = cause.showing(&evidence);
-    let remedy = match *kind == Kind::Lock && is_taken_at_once(facts, &cause) {
-        true => LOCK_IN_A_LINE.to_owned(),
-        false => remedy(facts, *kind, most.region),
+    let is_named = facts.profile.regions[most.region].name.is_some();
+    let usual = remedy(facts, *kind, most.region);
+    let remedy = match kind {
+        Kind::Lock if is_taken_at_once(facts, &cause) => LOCK_IN_A_LINE.to_owned(),
+        Kind::Critical if !is_named && regions.len() > 1 => format!("{SHARED_LOCK} {usual}"),
+        _ => usual,
     };
     Some(cause.saying(what, remedy))
 }
+
+/// Said of several critical sections without a name (OpenMP 5.2, 15.2).
+const SHARED_LOCK: &str = "All critical sections without a name exclude each other: give those that protect other data a \
+                           name.";
 
 /// Advice for a lock that is free mostly, but whose cache line another thread has.
 const LOCK_IN_A_LINE: &str = "Set it less often. If other locks or data lie beside it, as in an array of locks, give each \
