@@ -8,7 +8,7 @@ use super::dilation::Dilation;
 use super::labels::Label;
 use super::overheads::Overheads;
 use super::tables::Table;
-use super::words::{count, percent, time};
+use super::words::{self, count, percent, time};
 use super::{NEGLIGIBLE, Share};
 use crate::columns::Quantity;
 use crate::model::Profile;
@@ -317,11 +317,7 @@ impl Facts<'_> {
 
     /// `4 threads shared 2 processors`.
     fn crowded(&self) -> String {
-        format!(
-            "{} shared {}",
-            count(self.overheads.threads, "thread"),
-            self.processors()
-        )
+        words::shared(self.overheads.threads, self.profile.run.processors.into())
     }
 
     /// `2 processors`.

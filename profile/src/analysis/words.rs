@@ -45,6 +45,15 @@ pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// `8 threads shared 4 processors`.
+pub(crate) fn shared(threads: u64, processors: u64) -> String {
+    format!(
+        "{} shared {}",
+        count(threads, "thread"),
+        count(processors, "processor")
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -34,7 +34,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::analysis::Report;
-use crate::analysis::words::count;
+use crate::analysis::words::{count, shared};
 use crate::model::{BUSY_PERCENT, Profile};
 use crate::printable::printable;
 use crate::runs::{Common, OnProcessors, Sample, Site};
@@ -440,9 +440,8 @@ fn notes(reports: &[Report<'_>], widths: &[Width], judged: usize) -> Vec<String>
     let many = widths.iter().filter(|width| !width.has_processors());
     for width in many {
         notes.push(format!(
-            "{} shared {}: what a program gains by more threads is not seen there",
-            count(width.threads, "thread"),
-            count(width.processors, "processor")
+            "{}: what a program gains by more threads is not seen there",
+            shared(width.threads, width.processors)
         ));
     }
     let lacked = reports.iter().filter(|report| {

@@ -2,15 +2,9 @@
 
 use super::*;
 
-#[test]
-fn a_lock_is_one_cause_for_all_its_sites() {
-    let queue = |region| {
-        let parts = [(Main, 20), (Enter, 10), (Body, 9), (Exit, 1)];
-        let rows = vec![row(1, &parts), row(2, &parts)];
-        node(Some(0), region, Body, rows)
-    };
-    let mut profile = team(&[Kind::Lock, Kind::Lock], vec![queue(1), queue(2)]);
-    let site = |region| ContentionSite {
+/// What is known of a site that was entered twice, and at which one entry waited.
+fn site(region: usize) -> ContentionSite {
+    ContentionSite {
         region,
         acquisitions: 2,
         waited: 1,
@@ -18,7 +12,18 @@ fn a_lock_is_one_cause_for_all_its_sites() {
         max_wait_ns: 0,
         hold_ns: 18 * SECOND,
         holders: Vec::new(),
-    };
+    }
+}
+
+/// Two threads that each spent 10 s to enter such a site.
+fn queue(region: usize) -> profile::model::Node {
+    let parts = [(Main, 20), (Enter, 10), (Body, 9), (Exit, 1)];
+    node(Some(0), region, Body, vec![row(1, &parts), row(2, &parts)])
+}
+
+#[test]
+fn a_lock_is_one_cause_for_all_its_sites() {
+    let mut profile = team(&[Kind::Lock, Kind::Lock], vec![queue(1), queue(2)]);
     profile.contention = vec![Contention {
         kind: GuardKind::Lock,
         name: "0x10".to_owned(),
@@ -171,13 +176,11 @@ fn set_by_both(waited: u64) -> Profile {
     let node = node(Some(0), 1, Body, [1, 2].map(entries).to_vec());
     let mut profile = team(&[Kind::Lock], vec![node]);
     let site = ContentionSite {
-        region: 1,
         acquisitions: 2 * TIMES,
         waited,
         wait_ns: 0,
-        max_wait_ns: 0,
         hold_ns: 16 * SECOND,
-        holders: Vec::new(),
+        ..site(1)
     };
     profile.contention = vec![Contention {
         kind: GuardKind::Lock,
@@ -198,25 +201,12 @@ fn a_lock_that_is_free_may_share_its_cache_line() {
     assert!(!taken.remedy.contains("cache line"), "{taken:?}");
 }
 
-/// Two sections, of which the name is given, if they have one.
+/// Two sections with the same name, or both without one.
 #[test]
 fn sections_without_a_name_exclude_each_other() {
     let remedy = |name: Option<&str>| {
-        let queue = |region| {
-            let parts = [(Main, 20), (Enter, 10), (Body, 9), (Exit, 1)];
-            node(Some(0), region, Body, vec![row(1, &parts), row(2, &parts)])
-        };
         let nodes = vec![queue(1), queue(2)];
         let mut profile = team(&[Kind::Critical, Kind::Critical], nodes);
-        let site = |region| ContentionSite {
-            region,
-            acquisitions: 2,
-            waited: 1,
-            wait_ns: 10 * SECOND,
-            max_wait_ns: 0,
-            hold_ns: 18 * SECOND,
-            holders: Vec::new(),
-        };
         profile.contention = vec![Contention {
             kind: GuardKind::Critical,
             name: name.unwrap_or_default().to_owned(),

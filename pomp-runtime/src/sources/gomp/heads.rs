@@ -99,7 +99,7 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
                 }
             }
         });
-        // What was open was in the way.
+        // Behind an open construct nothing is passed over. It has ended now, so the question is asked again.
         if has_left.get() && !is_passed_over(Event::LoopEnter, || call.region) {
             tell::<E>(call, |thread, region| E::before(thread, region));
         }

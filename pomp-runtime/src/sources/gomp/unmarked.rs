@@ -27,7 +27,7 @@ pub(super) fn leave_passed_over() {
     }
 }
 
-/// Ends such constructs on top of the stack. Whether there was one.
+/// Ends such constructs on top of the stack. Returns whether there was one.
 #[inline(always)]
 pub(super) fn leave(thread: &'static Thread) -> bool {
     let mut has_left = false;

@@ -27,7 +27,7 @@ pub(super) fn creator(facts: &Facts<'_, '_>, wait: &Entry) -> Option<Creator> {
         return None;
     }
     let creator = of_construct(facts, wait.region)
-        .or_else(|| before(facts, wait).filter(|_| !waits_elsewhere(facts, wait)))?;
+        .or_else(|| of_earlier_construct(facts, wait).filter(|_| !waits_elsewhere(facts, wait)))?;
     let others = facts.table(wait.region)?.threads.len().saturating_sub(1);
     let explained = creator.work_ns as f64 * others as f64;
     (explained >= CREATOR_EXPLAINS * wait.amount.lost as f64).then_some(creator)
@@ -43,7 +43,7 @@ fn of_construct(facts: &Facts<'_, '_>, region: usize) -> Option<Creator> {
 
 /// The thread that was in a construct without a barrier of its own in front of the wait. Without rebuilding, no
 /// `master` is seen: then it is the thread that alone created tasks in the region.
-fn before(facts: &Facts<'_, '_>, wait: &Entry) -> Option<Creator> {
+fn of_earlier_construct(facts: &Facts<'_, '_>, wait: &Entry) -> Option<Creator> {
     let constructs = beside(facts, wait).into_iter();
     let creators = constructs.filter_map(|region| of_construct(facts, region));
     let seen = creators.max_by_key(|creator| creator.work_ns);

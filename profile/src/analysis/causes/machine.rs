@@ -319,9 +319,9 @@ fn kind(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> Kind {
         "GOMP_CPU_AFFINITY",
         "KMP_AFFINITY",
     ];
-    let is_bound = binds.iter().any(|name| run.settings.contains_key(*name));
+    let is_set = binds.iter().any(|name| run.settings.contains_key(*name));
+    let is_bound = is_set || settings::is_process_bound(run);
     let allowed = u64::from(scheduling.processors);
-    let is_bound = is_bound || settings::are_others_kept(run);
     match u64::from(run.processors) {
         _ if is_bound && allowed > 0 && allowed < threads => Kind::Affinity,
         0 => Kind::NoProcessor,
@@ -556,7 +556,7 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
         ),
         Kind::Affinity => (
             format!("{threads} were bound to {processors}, and had one {had} of the time"),
-            settings::more_places(&facts.profile.run),
+            settings::advice_on_binding(&facts.profile.run),
         ),
         _ => {
             let (ready, why, remedy) = match others_of_program(facts) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Facts;
-use crate::analysis::words::count;
+use crate::analysis::words::{self, count};
 use crate::model::Run;
 
 /// A team or a barrier that costs at least this much, in nanoseconds, has threads that slept before it.
@@ -61,8 +61,7 @@ pub(super) fn wakes(facts: &Facts<'_, '_>, cost_ns: u64) -> String {
 
 /// The words `8 threads shared 4 processors`.
 pub(super) fn shared(facts: &Facts<'_, '_>, threads: u64) -> String {
-    let processors = count(u64::from(facts.profile.run.processors), "processor");
-    format!("{} shared {processors}", count(threads, "thread"))
+    words::shared(threads, facts.profile.run.processors.into())
 }
 
 /// The advice for inner teams with too many threads. Regions nest if a variable says so (OpenMP 5.2, 2.4), or
@@ -103,8 +102,8 @@ pub(super) fn threads_of_team(facts: &Facts<'_, '_>) -> u64 {
     run.at_once(asked.min(limit))
 }
 
-/// The words `OMP_NUM_THREADS is 4`, or those on the processors, for so many threads.
-pub(super) fn why_so_many(facts: &Facts<'_, '_>, threads: u64) -> String {
+/// What says that a team has so many threads, in words: `OMP_NUM_THREADS is 4`, or the number of processors.
+pub(super) fn who_asks_for(facts: &Facts<'_, '_>, threads: u64) -> String {
     match number(facts, "OMP_NUM_THREADS") {
         Some(asked) => format!("OMP_NUM_THREADS is {asked}"),
         None => format!("the process may use {}", count(threads, "processor")),
@@ -112,13 +111,13 @@ pub(super) fn why_so_many(facts: &Facts<'_, '_>, threads: u64) -> String {
 }
 
 /// Whether the process may use fewer processors than one around it, such as its shell.
-pub(super) fn are_others_kept(run: &Run) -> bool {
+pub(super) fn is_process_bound(run: &Run) -> bool {
     run.processors_around > run.processors
 }
 
 /// Advice where threads are bound to fewer processors than they could use.
-pub(super) fn more_places(run: &Run) -> String {
-    match are_others_kept(run) {
+pub(super) fn advice_on_binding(run: &Run) -> String {
+    match is_process_bound(run) {
         true => format!(
             "The process around it may use {}: see what binds this one, such as taskset, mpirun --bind-to, a batch \
              job, or a call of sched_setaffinity.",

@@ -66,7 +66,7 @@ const HANDING_OUT_IN_PLACE: f64 = 100.0;
 pub(super) const FETCHING_PER_TEAM_COST: f64 = 0.35;
 
 /// The least part of a body that counts as the user's work.
-const LEAST_WORK: f64 = 0.2;
+pub(super) const LEAST_WORK: f64 = 0.2;
 
 /// A parallel region, with the sums over its instances.
 struct Region {

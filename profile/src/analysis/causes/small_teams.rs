@@ -135,7 +135,7 @@ fn of_one_thread(facts: &Facts<'_, '_>) -> Option<Cause> {
     };
     let what = format!(
         "{their_teams} had 1 thread, though {}",
-        settings::why_so_many(facts, threads)
+        settings::who_asks_for(facts, threads)
     );
     Some(cause.saying(
         what,

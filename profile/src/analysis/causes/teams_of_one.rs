@@ -1,8 +1,8 @@
 //! Parallel regions that threads of other teams execute, each with a team of one thread. Libraries have such
 //! regions when several threads call them. The team costs as much as the calls of the runtime, and wins nothing.
 
-use super::ledger::{Amount, Entry, Ledger, sum};
-use super::small::HANDING_OUT;
+use super::ledger::{Amount, Entry, Ledger};
+use super::small::{HANDING_OUT, LEAST_WORK};
 use super::{Cause, Facts, Kind};
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
@@ -10,9 +10,6 @@ use crate::overheads::Category;
 
 /// The least part of what a region's teams cost that such teams must have cost.
 const MOST: f64 = 0.9;
-
-/// The most of a body that the runtime may have needed, as a part of it.
-const MOST_OVERHEAD: f64 = 0.8;
 
 /// Such regions, as one cause.
 pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
@@ -23,23 +20,31 @@ pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> 
     }
     let chosen = |node: &TreeNode<'_>| has_teams_of_one(facts, node);
     let theirs = Ledger::of_nodes(facts.profile, facts.tree, facts.walls, chosen);
-    let mut found: Vec<(usize, Amount)> = Vec::new();
-    for region in 0..facts.profile.regions.len() {
-        let is_its = |entry: &Entry| {
-            entry.region == region
-                && entry.category == Category::Mgmt
-                && entry.cost.kind.is_parallel()
-        };
-        let part: Vec<Entry> = theirs.open().filter(|it| is_its(it)).cloned().collect();
-        let all: Vec<Entry> = ledger.open().filter(|it| is_its(it)).cloned().collect();
-        let [part, all] = [sum(&part), sum(&all)];
-        if part.lost > 0 && part.lost as f64 >= MOST * all.lost as f64 {
-            ledger.take(is_its);
-            found.push((region, all));
-        }
-    }
+    let [theirs, all] = [&theirs, &*ledger].map(|ledger| costs_of_teams(facts, ledger));
+    let of_regions = theirs.into_iter().zip(all).enumerate();
+    let mostly_theirs = of_regions.filter_map(|(region, (part, all))| {
+        let is_most = part.lost > 0 && part.lost as f64 >= MOST * all.lost as f64;
+        is_most.then_some((region, all))
+    });
+    let mut found: Vec<(usize, Amount)> = mostly_theirs.collect();
+    ledger.take(|entry| {
+        is_cost_of_team(entry) && found.iter().any(|(region, _)| *region == entry.region)
+    });
     crate::order::by(&mut found, |a, b| b.1.likely.total_cmp(&a.1.likely));
     cause(facts, &of_one, found).into_iter().collect()
+}
+
+/// Of each region, what its teams cost.
+fn costs_of_teams(facts: &Facts<'_, '_>, ledger: &Ledger) -> Vec<Amount> {
+    let mut costs = vec![Amount::default(); facts.profile.regions.len()];
+    for entry in ledger.open().filter(|entry| is_cost_of_team(entry)) {
+        costs[entry.region] += entry.amount;
+    }
+    costs
+}
+
+fn is_cost_of_team(entry: &Entry) -> bool {
+    entry.category == Category::Mgmt && entry.cost.kind.is_parallel()
 }
 
 /// Whether all teams of a node were forked by members of other teams, and had one thread.
@@ -102,13 +107,9 @@ fn cause(
 
 /// The time that threads worked in a region itself, in nanoseconds.
 fn useful(facts: &Facts<'_, '_>, region: usize) -> u64 {
-    let rows = facts
-        .overheads
-        .regions
-        .iter()
-        .zip(&facts.efficiency.regions);
-    let mut its = rows.filter(|(row, _)| row.region == region);
-    its.next().map_or(0, |(_, (_, of))| of.useful_ns)
+    let mut regions = facts.efficiency.regions.iter();
+    let its = regions.find(|(number, _)| *number == region);
+    its.map_or(0, |(_, of)| of.useful_ns)
 }
 
 /// The time in so many bodies that LLVM's runtime needed to hand out iterations, in nanoseconds. GCC's code
@@ -118,5 +119,5 @@ fn hidden(facts: &Facts<'_, '_>, bodies: u64, useful: u64) -> u64 {
         return 0;
     }
     let [least, _] = HANDING_OUT;
-    (least * bodies as f64).min(MOST_OVERHEAD * useful as f64) as u64
+    (least * bodies as f64).min((1.0 - LEAST_WORK) * useful as f64) as u64
 }

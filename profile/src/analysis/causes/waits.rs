@@ -157,12 +157,12 @@ fn of_construct(kind: RegionKind, category: Category) -> Kind {
 
 fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) -> Cause {
     let region = &facts.profile.regions[subject];
-    // GCC's runtime starts a team for `sections` that are all of a region.
-    let named = match sections::of(facts, subject).next() {
+    // Without rebuilding, GCC's `sections` that are all of a region are not told from the region.
+    let kind_of_work = match sections::of(facts, subject).next() {
         Some(_) if region.kind == RegionKind::Parallel => RegionKind::Sections,
         _ => region.kind,
     };
-    let kind = of_construct(named, entry.category);
+    let kind = of_construct(kind_of_work, entry.category);
     let place = at(facts, entry, subject);
     let cause = facts.cause(kind, place, taken);
     let table = facts.table(entry.region);
@@ -179,7 +179,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) ->
     let copies = mentions(region, "copyprivate") || unsplit.contains("copyprivate");
     let remedy = match kind == Kind::Single && copies {
         true => Some(COPIES),
-        false => advice(named, entry.category, of_loop),
+        false => advice(kind_of_work, entry.category, of_loop),
     };
     let sections = match (kind, entry.category) {
         (Kind::Sections, Category::Imbal) => sections::compare(facts, subject),
