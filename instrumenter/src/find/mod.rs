@@ -69,6 +69,15 @@ pub struct MadeByMacros {
     pub words: Option<BTreeSet<String>>,
 }
 
+/// A text with what macros make in the place of their uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expanded {
+    /// The text; each line is still the same line.
+    pub text: Vec<u8>,
+    /// The lines with a directive or call that is only there under some condition of the preprocessor.
+    pub optional: BTreeSet<u32>,
+}
+
 /// One source. Results for one question, above all syntax trees, are kept for the next one.
 pub trait Reading {
     /// Finds everything. Parsing never fails: a part that is not understood is returned with
@@ -85,7 +94,7 @@ pub trait Reading {
     /// their uses, if that is a directive or call, with directives below conditionals in the form of a
     /// `#pragma`, and with the conditional clauses of a directive. Each line stays the same line. None
     /// if nothing changes.
-    fn without_preprocessor(&self, _included: &[Vec<u8>]) -> Option<Vec<u8>> {
+    fn without_preprocessor(&self, _included: &[Vec<u8>]) -> Option<Expanded> {
         None
     }
     /// The name that the main program has in the source, if its symbol is another one.

@@ -126,6 +126,14 @@ fn of_directives_that_macros_and_conditions_make() {
     none_is_wrong("clang", "-O2", "run/expanded.c", 1);
 }
 
+/// A macro that may stand for nothing is known by the calls of its function.
+#[test]
+fn of_directives_whose_macro_may_stand_for_nothing() {
+    for compiler in ["gcc", "clang"] {
+        calls_are_of_their_directives(compiler, &["run/optional_macros.c"], 100.0);
+    }
+}
+
 /// Clang says the line of a macro of which the source does not tell what it makes: a combined directive may be two.
 #[test]
 fn of_directives_whose_macro_depends_on_a_condition() {

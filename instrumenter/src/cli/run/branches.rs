@@ -163,10 +163,36 @@ pub(super) fn branches(source: &str, constructs: &[Descriptor]) -> Vec<Branch> {
     found
 }
 
-/// Macros of which it is known whether they are defined: everywhere, as code that calls a runtime was
-/// compiled with OpenMP, or only where GNU's compilers made the code (`Some(true)`), or only where others
-/// did.
-const MACROS: &[(&str, Option<bool>)] = &[("_OPENMP", None), ("__clang__", Some(false))];
+/// Where a macro of the compiler is defined.
+#[derive(Clone, Copy)]
+enum Defined {
+    /// Everywhere: code that calls a runtime was compiled with OpenMP, for Linux.
+    Always,
+    Never,
+    /// Not where GNU's compilers made the code, but where others did.
+    ByOthers,
+    /// Not where GNU's compilers made the code; of others it is not known.
+    NotByGnu,
+}
+
+/// Macros of which it is known whether they are defined.
+const MACROS: &[(&str, Defined)] = &[
+    ("_OPENMP", Defined::Always),
+    ("__GNUC__", Defined::Always),
+    ("__linux__", Defined::Always),
+    ("__unix__", Defined::Always),
+    ("_MSC_VER", Defined::Never),
+    ("_WIN32", Defined::Never),
+    ("_WIN64", Defined::Never),
+    ("__APPLE__", Defined::Never),
+    ("__CYGWIN__", Defined::Never),
+    ("__MINGW32__", Defined::Never),
+    ("__clang__", Defined::ByOthers),
+    ("__INTEL_COMPILER", Defined::NotByGnu),
+    ("__INTEL_LLVM_COMPILER", Defined::NotByGnu),
+    ("__NVCOMPILER", Defined::NotByGnu),
+    ("__PGI", Defined::NotByGnu),
+];
 
 /// Whether a condition holds, if its words tell.
 fn value(kind: &str, operands: &str, is_gnu: Option<bool>) -> Option<bool> {
@@ -186,10 +212,12 @@ fn value(kind: &str, operands: &str, is_gnu: Option<bool>) -> Option<bool> {
 }
 
 fn is_defined(name: &str, is_gnu: Option<bool>) -> Option<bool> {
-    let (_, gnu) = MACROS.iter().find(|(known, _)| *known == name)?;
-    match gnu {
-        None => Some(true),
-        Some(where_gnu) => is_gnu.map(|is_gnu| is_gnu == *where_gnu),
+    let (_, defined) = MACROS.iter().find(|(known, _)| *known == name)?;
+    match defined {
+        Defined::Always => Some(true),
+        Defined::Never => Some(false),
+        Defined::ByOthers => is_gnu.map(|is_gnu| !is_gnu),
+        Defined::NotByGnu => is_gnu.filter(|is_gnu| *is_gnu).map(|_| false),
     }
 }
 

@@ -9,7 +9,7 @@ use profile::descriptor::Descriptor;
 use profile::functions;
 use profile::region_kind::RegionKind;
 
-use crate::find::{MadeByMacros, front_end};
+use crate::find::{Expanded, MadeByMacros, front_end};
 use crate::openmp::Language;
 use crate::plan::Decision;
 use crate::{Options, Source, instrument_read};
@@ -175,14 +175,21 @@ impl Constructs {
             branches,
             ..
         } = self;
+        let was_optional = std::mem::take(optional);
+        let mut number_before = 0;
         let mut number = 0;
         all.retain(|construct| {
             let kept = is_kept(construct, branches, compiled);
-            if kept == Kept::Unknown {
+            let is_optional = kept == Kept::Unknown || was_optional.contains(&number_before);
+            number_before += 1;
+            if kept == Kept::No {
+                return false;
+            }
+            if is_optional {
                 optional.insert(number);
             }
-            number += usize::from(kept != Kept::No);
-            kept != Kept::No
+            number += 1;
+            true
         });
     }
 }
@@ -333,10 +340,18 @@ fn read(file: &str, folders: &Folders) -> Option<Constructs> {
     if let Some(text) = without_known_conditionals(&String::from_utf8_lossy(&original.text)) {
         original.text = text.into_bytes();
     }
-    let (included, are_all) = headers::included_by(Path::new(file), folders);
+    let (mut included, are_all) = headers::included_by(Path::new(file), folders);
+    for header in &mut included {
+        if let Some(text) = without_known_conditionals(&String::from_utf8_lossy(header)) {
+            *header = text.into_bytes();
+        }
+    }
     let reading = front_end(original.language).read(&original);
-    let expanded = reading.without_preprocessor(&included);
-    let expanded = expanded.map(|text| Source {
+    let (text, optional_lines) = match reading.without_preprocessor(&included) {
+        Some(Expanded { text, optional }) => (Some(text), optional),
+        None => (None, BTreeSet::new()),
+    };
+    let expanded = text.map(|text| Source {
         text,
         ..original.clone()
     });
@@ -380,9 +395,11 @@ fn read(file: &str, folders: &Folders) -> Option<Constructs> {
         repeated: repeated(&text, &all),
         asking: asking(&text),
         ignores_case: ignores_case(file),
+        optional: (0..all.len())
+            .filter(|number| optional_lines.contains(&all[*number].begin.first))
+            .collect(),
         all,
         more,
-        optional: BTreeSet::new(),
         made,
         branches,
         main: reading.main_program(),

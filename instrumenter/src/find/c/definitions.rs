@@ -2,6 +2,7 @@
 //! 6.10.3).
 
 use std::cell::Cell;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::conditionals::word;
@@ -20,6 +21,8 @@ pub(super) struct Piece {
 pub(super) struct Expansion {
     pub(super) made: Vec<Piece>,
     pub(super) taken: usize,
+    /// Whether the use may become nothing, under another condition.
+    pub(super) is_optional: bool,
 }
 
 /// The tokens of a macro with operands, and their names.
@@ -29,10 +32,11 @@ struct Definition {
     body: Vec<Piece>,
     /// Where the source itself defines it.
     at: Option<usize>,
+    /// Whether a condition must hold for it. Otherwise the macro stands for nothing, or is not used.
+    is_optional: bool,
 }
 
-/// Macros by their names. None stands for a macro with several definitions, or with one that may not
-/// hold.
+/// Macros by their names. None stands for a macro that may stand for several things.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     known: HashMap<String, Option<Definition>>,
@@ -56,6 +60,8 @@ struct Work {
     /// The macros that are being expanded, which are not expanded again.
     active: Vec<String>,
     depth: usize,
+    /// Whether one of the macros may stand for nothing.
+    is_optional: bool,
 }
 
 impl Piece {
@@ -77,7 +83,6 @@ impl Definitions {
     pub(super) fn new(text: &[u8], lexed: &Lexed, included: &[Vec<u8>]) -> Self {
         let mut all = Self::default();
         for header in included {
-            // All of a header may be under the condition that it was not included before.
             all.read(header, &lex(header), false);
         }
         all.read(text, lexed, true);
@@ -85,6 +90,8 @@ impl Definitions {
     }
 
     fn read(&mut self, text: &[u8], lexed: &Lexed, is_source: bool) {
+        // All of a header may be under the condition that it was not included before.
+        let unconditional = usize::from(has_guard(text, lexed));
         let mut depth = 0_usize;
         for line in &lexed.lines {
             match &*word(text, line, 0) {
@@ -94,10 +101,21 @@ impl Definitions {
                     self.known.insert(word(text, line, 1).into_owned(), None);
                 }
                 "define" => {
-                    let is_certain = depth <= usize::from(!is_source);
-                    let read = Definition::read(text, line, is_source).filter(|_| is_certain);
-                    let known = self.known.entry(word(text, line, 1).into_owned());
-                    known.and_modify(|known| *known = None).or_insert(read);
+                    let is_certain = depth <= unconditional;
+                    let read = Definition::read(text, line, is_source).map(|read| Definition {
+                        is_optional: !is_certain,
+                        ..read
+                    });
+                    match self.known.entry(word(text, line, 1).into_owned()) {
+                        Entry::Vacant(free) => {
+                            free.insert(read);
+                        }
+                        Entry::Occupied(mut known) => {
+                            let before = known.insert(None);
+                            let both = before.zip(read);
+                            known.insert(both.and_then(|(one, other)| one.or(other)));
+                        }
+                    }
                 }
                 _ => {}
             }
@@ -155,9 +173,14 @@ impl Definitions {
                 }
             }
         }
-        let made = self.expand(&used, &mut Work::default())?;
-        let taken = used.len();
-        Some(Expansion { made, taken })
+        let mut work = Work::default();
+        let made = self.expand(&used, &mut work)?;
+        let (taken, is_optional) = (used.len(), work.is_optional);
+        Some(Expansion {
+            made,
+            taken,
+            is_optional,
+        })
     }
 
     /// Expands all macros but those that are being expanded. None if that can't be told, or takes too
@@ -180,6 +203,7 @@ impl Definitions {
                 continue;
             };
             let definition = known.as_ref()?;
+            work.is_optional |= definition.is_optional;
             let mut operands = Vec::new();
             if definition.parameters.is_some() {
                 // A name that ends an expansion may get its operands from behind it.
@@ -274,6 +298,7 @@ impl Definition {
                 parameters,
                 body,
                 at,
+                is_optional: false,
             });
         }
         let close = pieces.iter().position(|piece| piece.is(b')'))?;
@@ -293,8 +318,59 @@ impl Definition {
             parameters: Some(parameters),
             body,
             at,
+            is_optional: false,
         })
     }
+
+    /// What the macro stands for with these two definitions: the same with both, or nothing with one of
+    /// them. None if it may stand for two things.
+    fn or(self, other: Self) -> Option<Self> {
+        let is_same = self.parameters == other.parameters
+            && self
+                .body
+                .iter()
+                .map(|piece| &piece.text)
+                .eq(other.body.iter().map(|piece| &piece.text));
+        let at = self.at.min(other.at);
+        let is_optional = self.is_optional && other.is_optional;
+        match () {
+            () if is_same => Some(Self {
+                at,
+                is_optional,
+                ..self
+            }),
+            () if other.makes_nothing() => Some(Self {
+                is_optional: true,
+                ..self
+            }),
+            () if self.makes_nothing() => Some(Self {
+                is_optional: true,
+                ..other
+            }),
+            () => None,
+        }
+    }
+
+    /// Whether it stands for nothing, or for a statement that does nothing.
+    fn makes_nothing(&self) -> bool {
+        let body: String = self.body.iter().map(|piece| &*piece.text).collect();
+        let statement = body.strip_suffix(';').unwrap_or(&body);
+        matches!(
+            statement,
+            "" | "{}" | "(void)0" | "((void)0)" | "do{}while(0)"
+        )
+    }
+}
+
+/// Whether a file begins with `#ifndef NAME` and `#define NAME`.
+fn has_guard(text: &[u8], lexed: &Lexed) -> bool {
+    let [condition, definition, ..] = lexed.lines.as_slice() else {
+        return false;
+    };
+    word(text, condition, 0) == "ifndef"
+        && word(text, definition, 0) == "define"
+        && word(text, condition, 1) == word(text, definition, 1)
+        && definition.tokens.len() == 2
 }
 
 /// The operands in the parentheses that open at a place, and the place behind these. None if there are

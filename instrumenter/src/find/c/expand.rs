@@ -2,27 +2,44 @@
 //!
 //! `romp run` reads sources without their compiler, so it does not know all macros: those of the
 //! command line, and those of the system's headers. It expands a macro only if nothing else can be
-//! meant: the macro, and each macro of the user's that it uses, has one definition, under no condition.
+//! meant: the macro, and each macro of the user's that it uses, has one definition, and may at most stand
+//! for nothing under another condition. Then the preprocessor may have left out what the use makes.
 //! A use that makes several directives is left as it is, because nothing in the machine code tells them
 //! apart; so are the uses on one line, and uses in the operands of other macros.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use super::definitions::{Definitions, Expansion, Piece};
 use super::lexer::{Lexed, Token, TokenKind};
 use super::{HEADS, text_of};
+use crate::find::Expanded;
 use crate::openmp::api;
 
 /// The text with these macros expanded, each line of it still the same line. None if there is nothing
 /// to expand.
-pub(super) fn expanded(text: &[u8], lexed: &Lexed, included: &[Vec<u8>]) -> Option<Vec<u8>> {
+pub(super) fn expanded(text: &[u8], lexed: &Lexed, included: &[Vec<u8>]) -> Option<Expanded> {
     let definitions = Definitions::new(text, lexed, included);
     let makers = definitions.makers(makes);
     let uses = uses(text, lexed, &definitions, &makers);
     let mut made = Vec::new();
+    let mut optional = BTreeSet::new();
     let mut last = 0;
-    for (range, pieces) in uses {
+    let mut line = 1;
+    for (
+        range,
+        Expansion {
+            made: pieces,
+            is_optional,
+            ..
+        },
+    ) in uses
+    {
+        line += newlines(&text[last..range.start]).count() as u32;
+        if is_optional {
+            optional.insert(line);
+        }
+        line += newlines(&text[range.clone()]).count() as u32;
         made.extend(&text[last..range.start]);
         made.extend(written(&pieces).bytes());
         // What follows keeps its line.
@@ -30,7 +47,10 @@ pub(super) fn expanded(text: &[u8], lexed: &Lexed, included: &[Vec<u8>]) -> Opti
         last = range.end;
     }
     made.extend(&text[last..]);
-    (last > 0).then_some(made)
+    (last > 0).then_some(Expanded {
+        text: made,
+        optional,
+    })
 }
 
 /// Whether a word of a macro makes a directive or calls a lock routine.
@@ -63,9 +83,9 @@ fn uses(
     lexed: &Lexed,
     definitions: &Definitions,
     makers: &HashSet<String>,
-) -> Vec<(Range<usize>, Vec<Piece>)> {
+) -> Vec<(Range<usize>, Expansion)> {
     let code = &lexed.code[..];
-    let mut found: Vec<(Range<usize>, Option<Vec<Piece>>)> = Vec::new();
+    let mut found: Vec<(Range<usize>, Option<Expansion>)> = Vec::new();
     let mut open: Vec<OpenBracket> = Vec::new();
     let mut at = 0;
     while let Some(token) = code.get(at) {
@@ -114,7 +134,7 @@ fn uses(
     let alone: Vec<bool> = (0..found.len()).map(is_alone).collect();
     let found = found.into_iter().zip(alone).filter(|(_, alone)| *alone);
     found
-        .filter_map(|((range, pieces), _)| Some((range, pieces?)))
+        .filter_map(|((range, expansion), _)| Some((range, expansion?)))
         .collect()
 }
 
@@ -124,14 +144,15 @@ fn expansion(
     code: &[Token],
     at: usize,
     definitions: &Definitions,
-) -> (Range<usize>, Option<Vec<Piece>>, usize) {
+) -> (Range<usize>, Option<Expansion>, usize) {
     let start = code[at].start();
     let pieces = Piece::of(text, &code[at..]);
     match definitions.expand_first(pieces) {
-        Some(Expansion { made, taken }) => {
-            let range = start..code[at + taken - 1].end();
-            let made = Some(made).filter(|made| is_understood(made));
-            (range, made, at + taken)
+        Some(expansion) => {
+            let behind = at + expansion.taken;
+            let range = start..code[behind - 1].end();
+            let expansion = Some(expansion).filter(|one| is_understood(&one.made));
+            (range, expansion, behind)
         }
         None => (start..code[at].end(), None, at + 1),
     }
@@ -180,7 +201,7 @@ mod tests {
             .map(|text| text.as_bytes().to_vec())
             .collect();
         let made = expanded(text.as_bytes(), &lex(text.as_bytes()), &included)?;
-        Some(String::from_utf8(made).unwrap())
+        Some(String::from_utf8(made.text).unwrap())
     }
 
     /// The last line of a text, with the macros of the lines before it expanded.
@@ -234,13 +255,52 @@ mod tests {
         assert_eq!(expand("OMP(barrier)\n", &[]), None);
     }
 
+    /// The line of a use is optional if the macro may stand for nothing.
+    #[test]
+    fn macros_that_may_stand_for_nothing_are_expanded() {
+        for (macros, is_optional) in [
+            ("#define B OMP(barrier)\n", false),
+            ("#define B OMP(barrier)\n#define B OMP(barrier)\n", false),
+            ("#if A\n#define B OMP(barrier)\n#endif\n", true),
+            (
+                "#if A\n#define B OMP(barrier)\n#else\n#define B\n#endif\n",
+                true,
+            ),
+            (
+                "#if A\n#define B ((void)0);\n#else\n#define B OMP(barrier)\n#endif\n",
+                true,
+            ),
+            (
+                "#if A\n#define C barrier\n#else\n#define C barrier\n#endif\n#define B OMP(C)\n",
+                true,
+            ),
+        ] {
+            let text = format!("{OMP}{macros}B\n");
+            let made = expanded(text.as_bytes(), &lex(text.as_bytes()), &[]).unwrap();
+            let text = String::from_utf8(made.text).unwrap();
+            assert_eq!(
+                text.lines().last(),
+                Some("_Pragma(\"omp barrier\")"),
+                "{macros}"
+            );
+            let line = text.lines().count() as u32;
+            let optional: Vec<u32> = made.optional.into_iter().collect();
+            assert_eq!(
+                optional,
+                if is_optional { vec![line] } else { vec![] },
+                "{macros}"
+            );
+        }
+    }
+
     /// What a macro makes is not known, or the compiler does not tell its parts apart.
     #[test]
     fn macros_with_several_meanings_are_left() {
         for text in [
             "#define OMP(x) again\nOMP(barrier)",
             "#undef TEXT\nOMP(barrier)",
-            "#if A\n#define B OMP(barrier)\n#endif\nB",
+            "#if A\n#define B OMP(barrier)\n#else\n#define B OMP(taskwait)\n#endif\nB",
+            "#if A\n#define N 2\n#else\n#define N 3\n#endif\nOMP(for collapse(N))",
             "OMP(for) OMP(barrier)",
             "OMP(for) _Pragma(\"omp barrier\")",
             "#define BOTH OMP(parallel) OMP(for)\nBOTH",

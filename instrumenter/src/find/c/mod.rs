@@ -45,8 +45,8 @@ use std::rc::Rc;
 
 use super::tree::has_errors;
 use super::{
-    Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader, MadeByMacros,
-    NO_PLACE, Reading, Traits,
+    Allowance, Branch, Expanded, Extent, Found, FoundDirective, FrontEnd, Hidden, LoopReader,
+    MadeByMacros, NO_PLACE, Reading, Traits,
 };
 use crate::openmp::parse::joined;
 use crate::openmp::{Association, Directive, Language};
@@ -118,10 +118,16 @@ impl Reading for Finder<'_> {
         }
     }
 
-    fn without_preprocessor(&self, included: &[Vec<u8>]) -> Option<Vec<u8>> {
+    fn without_preprocessor(&self, included: &[Vec<u8>]) -> Option<Expanded> {
         let expanded = expand::expanded(&self.source.text, &self.lexed, included);
-        let text = expanded.as_ref().unwrap_or(&self.source.text);
-        own_lines::as_pragmas(text).or(expanded)
+        let text = expanded.as_ref().map_or(&self.source.text, |it| &it.text);
+        match own_lines::as_pragmas(text) {
+            Some(text) => Some(Expanded {
+                text,
+                optional: expanded.map(|it| it.optional).unwrap_or_default(),
+            }),
+            None => expanded,
+        }
     }
 
     fn loops(&self) -> Box<dyn LoopReader + '_> {

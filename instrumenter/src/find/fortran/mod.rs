@@ -39,7 +39,7 @@ mod updated;
 mod words;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -47,8 +47,8 @@ use super::c::conditionals::{Groups, TOO_DEEP, word};
 use super::c::lexer::{PreprocessorLine, lex_part};
 use super::c::{line_directives, preprocessed};
 use super::{
-    Allowance, Branch, Extent, Found, FoundDirective, FrontEnd, Function, Hidden, LoopReader,
-    MadeByMacros, NO_PLACE, Placement, Reading, Traits,
+    Allowance, Branch, Expanded, Extent, Found, FoundDirective, FrontEnd, Function, Hidden,
+    LoopReader, MadeByMacros, NO_PLACE, Placement, Reading, Traits,
 };
 use crate::openmp::Language;
 use crate::openmp::parse::joined;
@@ -143,7 +143,7 @@ impl Reading for Finder<'_> {
         }
     }
 
-    fn without_preprocessor(&self, _included: &[Vec<u8>]) -> Option<Vec<u8>> {
+    fn without_preprocessor(&self, _included: &[Vec<u8>]) -> Option<Expanded> {
         let mut text = self.source.text.clone();
         for directive in self.logical().iter().filter(|line| line.broken) {
             let is_inside = |line: &&PreprocessorLine| directive.range.contains(&line.range.start);
@@ -162,7 +162,10 @@ impl Reading for Finder<'_> {
                 }
             }
         }
-        (text != self.source.text).then_some(text)
+        (text != self.source.text).then(|| Expanded {
+            text,
+            optional: BTreeSet::new(),
+        })
     }
 
     fn main_program(&self) -> Option<String> {
