@@ -47,8 +47,11 @@ fn construct(region: &Region) -> Construct {
     }
 }
 
+/// Calls near one line of a function are one region: a template has one for each of its instances, and
+/// nothing that is shown tells them apart.
 fn position(region: &Region) -> Position {
-    let offset = region.code.as_ref().map_or(0, |code| code.offset);
+    let code = region.code.as_ref().filter(|_| !region.near);
+    let offset = code.map_or(0, |code| code.offset);
     (region.begin, region.column, offset)
 }
 
@@ -561,6 +564,26 @@ mod tests {
             told(&after),
             [(None, Some(20)), (Some(10), Some(10)), (Some(50), Some(50))]
         );
+    }
+
+    /// A call of each instance of a template, near one line.
+    #[test]
+    fn calls_near_one_line_are_one_region() {
+        let call = |offset: u64, near: bool| Region {
+            near,
+            directive: None,
+            code: Some(crate::model::Code {
+                offset,
+                ..Default::default()
+            }),
+            ..region("f.cpp", 3, "f", "")
+        };
+        let same = |near: bool| {
+            let found = identities(&[call(16, near), call(32, near)]);
+            found[0] == found[1]
+        };
+        assert!(same(true));
+        assert!(!same(false));
     }
 
     #[test]
