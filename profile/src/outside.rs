@@ -142,7 +142,7 @@ pub const ROWS: &[Row] = &[
         gnu: view(
             Counted::Otherwise,
             "where it is no instruction of the machine; so is what the compiler makes of some \
-             `reduction` clauses, near their line, if it may be an `atomic`",
+             `reduction` clauses, if the construct may have an `atomic` of its own",
             &["atomic (where it is an instruction of the machine)"],
         ),
         ompt: view(

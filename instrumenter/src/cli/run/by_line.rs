@@ -69,6 +69,13 @@ pub(super) fn find_by_lines(
         if let Some(frame) = macros.filter(|_| region.directive.is_none()) {
             let constructs = sources.of(&frame.file);
             region.near = constructs.may_be_more(region.kind, region.function.as_deref());
+            let line = frame.line..=frame.line;
+            if region.kind == RegionKind::Critical
+                && !region.near
+                && directives::only_reduce(&constructs.all, region.kind, line)
+            {
+                meanings[one.region] = Meaning::Nothing;
+            }
         }
     }
     for (region, file, number) in loops {

@@ -269,6 +269,12 @@ pub(super) fn find_calls(
         let of = kind_of(&group, kind);
         let in_code = search.in_code(&group, &calls, of);
         retain_calls(&mut calls, in_code.as_deref());
+        if kind == RegionKind::Atomic && search.only_reduce(&group, kind, sources) {
+            for one in &calls {
+                meanings[one.region] = Meaning::Nothing;
+            }
+            continue;
+        }
         let answer = search.constructs_of(&group, (of, &calls, in_code), sources);
         let Some(mut answer) = answer else { continue };
         answer.check_singles(kind, &calls, &executed);
@@ -352,6 +358,19 @@ impl Search<'_> {
         let is_told = of.is_head || is_lock || gnu_entry(of.kind, of.name).is_some();
         let module = self.known.0.get(&group.0.0).filter(|_| is_told)?;
         module.calls_around(calls.first()?.address, |entry: &str| is_entry(of, entry))
+    }
+
+    /// Whether the calls of a group only combine the parts of a reduction of the construct whose body makes them.
+    /// Their lines may be those of the user's operator.
+    fn only_reduce(&self, group: &Group, kind: RegionKind, sources: &mut Sources) -> bool {
+        let Some((file, body)) = self.known.1.get(&group.0) else {
+            return false;
+        };
+        let constructs = sources.of(file);
+        let body = &constructs.all[*body];
+        let lines = body.begin.first..=body.end.last;
+        directives::only_reduce(&constructs.all, kind, lines)
+            && !constructs.may_be_more(kind, body.function.as_deref())
     }
 
     /// The constructs of the calls of a group. None if they may be those of other functions.

@@ -1,9 +1,11 @@
 //! Finds the construct whose directive is at a line.
 
+use std::ops::RangeInclusive;
+
 use profile::descriptor::Descriptor;
 use profile::region_kind::RegionKind;
 
-use super::align::{Found, has_function, is_measured_as};
+use super::align::{Found, has, has_function, is_measured_as};
 
 /// The construct whose body begins at a line.
 pub(super) fn of_body(all: &[Descriptor], may_be_more: bool, kind: RegionKind, line: u32) -> Found {
@@ -38,6 +40,17 @@ pub(super) fn at_directive(
             _ => Found::Near,
         },
     }
+}
+
+/// Whether calls that are measured as a kind only combine the parts of a reduction: of the constructs that begin
+/// in these lines, none is of that kind, and one has a reduction.
+pub(super) fn only_reduce(
+    all: &[Descriptor],
+    kind: RegionKind,
+    lines: RangeInclusive<u32>,
+) -> bool {
+    let mut there = all.iter().filter(|one| lines.contains(&one.begin.first));
+    !there.clone().any(|one| is_measured_as(kind, one)) && there.any(|one| has(one, "reduction"))
 }
 
 /// The innermost construct of a kind whose lines contain this line. If the directive itself has

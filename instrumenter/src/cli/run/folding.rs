@@ -83,17 +83,27 @@ pub(super) fn apply(profile: &mut Profile, meanings: &[Meaning]) {
     });
 }
 
-/// What is measured as `atomic` but is no construct combines the parts of a reduction. Its times go to the
-/// construct around it.
+/// What is measured as `atomic` or `critical` but is no construct combines the parts of a reduction. Its times go
+/// to the construct around it.
 fn move_reductions(profile: &mut Profile, meanings: &[Meaning]) {
     let is_nothing = |region: usize| meanings[region] == Meaning::Nothing;
+    // LLVM's runtime has told of a part before it sets the lock.
+    let mut rows = profile.nodes.iter().flat_map(|node| &node.rows);
+    let are_counted = rows.any(|row| !row.reduction().is_zero());
     for index in 0..profile.nodes.len() {
         let node = &profile.nodes[index];
-        if !is_nothing(node.region) || profile.regions[node.region].kind != RegionKind::Atomic {
+        let kind = profile.regions[node.region].kind;
+        let may_reduce = matches!(kind, RegionKind::Atomic | RegionKind::Critical);
+        if !is_nothing(node.region) || !may_reduce {
             continue;
         }
         let combined = node.rows.iter();
-        let combined = combined.map(|row| Row::of(row.thread).with_reduction(row.main));
+        let combined = combined.map(|row| {
+            let is_counted = are_counted && kind == RegionKind::Critical;
+            let count = if is_counted { 0 } else { row.main.count };
+            let ns = row.main.ns;
+            Row::of(row.thread).with_reduction(Span { count, ns })
+        });
         let combined: Vec<Row> = combined.collect();
         let around = std::iter::successors(node.parent, |&at| profile.nodes[at].parent);
         let mut around = around.filter(|&at| !is_nothing(profile.nodes[at].region));

@@ -48,14 +48,17 @@ fn who_waits_for_the_last_part_of_a_reduction_does_not_work() {
 }
 
 /// GNU's compilers combine arrays, and variables with an operator of the user's, as they execute an `atomic`.
-/// LLVM's runtime has each thread of a small team update all elements.
+/// LLVM's runtime has each thread of a small team update all elements, and sets a lock for an operator of the
+/// user's.
 #[test]
-fn combining_an_array_is_a_part_of_its_loop() {
-    for compiler in COMPILERS {
+fn combining_is_a_part_of_the_loop() {
+    for (compiler, fixture) in COMPILERS.into_iter().flat_map(|compiler| {
+        ["faults/reduction_array.c", "run/own_reduction.c"].map(|fixture| (compiler, fixture))
+    }) {
         let folder = ProgramFolder::new();
         let combined = |compiler: &str, name: &str| {
             let flags = ["-O1", "-g", "-DSTEPS=1"];
-            folder.build(compiler, "faults/reduction_array.c", &flags, name);
+            folder.build(compiler, fixture, &flags, name);
             let settings = [("OMP_NUM_THREADS", "2")];
             let ran = match compiler.starts_with("romp:") {
                 true => folder.command(&["./built"]).envs(settings).output(),
@@ -63,13 +66,16 @@ fn combining_an_array_is_a_part_of_its_loop() {
             };
             assert!(ran.unwrap().status.success());
             let profile = folder.profile(name);
-            let atomic = rows_of(&profile, |region| region.kind == K::Atomic);
-            assert_eq!(atomic.count(), 0, "{compiler}");
+            let others = rows_of(&profile, |region| {
+                matches!(region.kind, K::Atomic | K::Critical)
+            });
+            assert_eq!(others.count(), 0, "{compiler}, {fixture}");
             let all = rows_of(&profile, |_| true);
             all.map(|row| row.reduction().count).sum::<u64>()
         };
         let from_outside = combined(compiler, "app");
-        assert!(from_outside > 0, "{compiler}");
-        assert_eq!(from_outside, combined(&format!("romp:{compiler}"), "built"));
+        assert!(from_outside > 0, "{compiler}, {fixture}");
+        let rebuilt = combined(&format!("romp:{compiler}"), "built");
+        assert_eq!(from_outside, rebuilt, "{compiler}, {fixture}");
     }
 }
