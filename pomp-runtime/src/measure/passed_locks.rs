@@ -52,7 +52,7 @@ pub(crate) fn passes_over_nestable_at_once(
 ) -> Option<&'static Thread> {
     sets_again_untimed(find, address).or_else(|| {
         passes_over_by(find, address, |thread, _| {
-            !thread.holds(address) && thread.knows_place_already()
+            !thread.holds_nestable(address) && thread.knows_place_already()
         })
     })
 }
@@ -65,7 +65,7 @@ pub(crate) fn passes_over_nestable(
 ) -> Option<&'static Thread> {
     sets_again_untimed(find, address).or_else(|| {
         passes_over_by(find, address, |thread, region| {
-            !thread.holds(address) && thread.knows_place_for(|| Some(region))
+            !thread.holds_nestable(address) && thread.knows_place_for(|| Some(region))
         })
     })
 }
@@ -81,7 +81,7 @@ fn sets_again_untimed(
         return None;
     }
     let thread = thread::current()?;
-    if thread.passed_locks.of(address).is_none() && !thread.holds(address) {
+    if !thread.holds_nestable(address) {
         return None;
     }
     let is_done = thread.sets_again_untimed(find()?, address);
@@ -217,6 +217,12 @@ impl Thread {
         }
         held.forget();
         true
+    }
+
+    /// Whether this thread holds the nestable lock at this address. A call that sets it again begins no hold.
+    #[inline(always)]
+    fn holds_nestable(&self, address: usize) -> bool {
+        self.passed_locks.of(address).is_some() || self.holds(address)
     }
 
     /// The thread holds a nestable lock, and sets it again at a region. Returns whether there is no more to do

@@ -4,6 +4,7 @@
 
 mod coarse_times;
 mod contention;
+mod holds;
 pub(crate) mod merge;
 mod node_merge;
 mod samples;

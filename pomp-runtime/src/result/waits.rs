@@ -7,6 +7,7 @@ use profile::order;
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::contention;
+use super::holds;
 use super::node_merge::Places;
 use super::snapshot::part_of;
 use crate::hash::Map;
@@ -22,6 +23,7 @@ pub(super) fn describe(profile: &mut Profile, places: &Places<'_>, rank: &[usize
     profile.distributions = distributions(profile, places, rank, scale);
     profile.arrivals = arrivals(profile, places, rank, scale);
     profile.contention = contention::describe(profile, places, rank, scale);
+    holds::bound(profile);
 }
 
 fn distributions(
