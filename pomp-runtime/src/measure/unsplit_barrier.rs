@@ -12,8 +12,8 @@ use super::thread::Thread;
 #[derive(Clone, Copy)]
 pub(crate) struct End {
     construct: &'static Region,
-    /// Whether the construct had no other before.
-    is_first: bool,
+    /// Whether it is recorded by the events of an implicit barrier.
+    has_events: bool,
 }
 
 impl Thread {
@@ -25,33 +25,42 @@ impl Thread {
     pub(crate) fn arrive_at_unsplit_barrier(&'static self, now: impl Fn() -> u64) -> Option<End> {
         let frame = self.unsplit_frame()?;
         let (construct, node) = (frame.region()?, frame.node()?);
-        if !matches!(frame.role(), Role::Construct | Role::Recursive) {
-            return None;
-        }
-        construct.tells_of_end();
-        // The frame of a construct uses this field for nothing else.
-        let is_first = frame.barriers.get() != frame.start();
-        frame.barriers.set(frame.start());
-        match is_first {
-            true => self.on_event(Event::ImplicitBarrierEnter, construct, now),
-            false => {
-                self.switch_phase_of(frame, PseudoRegion::Ibarr, now());
-                let waits = &node.span(PseudoRegion::Ibarr).count;
-                waits.add(1_u64.wrapping_neg());
+        let is_member = frame.role() == Role::Member;
+        let is_first = match frame.role() {
+            Role::Member => frame.within() == PseudoRegion::Body as u8,
+            Role::Construct | Role::Recursive => {
+                // The frame of a construct uses this field for nothing else.
+                let begun = frame.barriers.get();
+                frame.barriers.set(frame.start());
+                begun != frame.start()
             }
+            _ => return None,
+        };
+        construct.tells_of_end();
+        let has_events = is_first && !is_member;
+        match has_events {
+            true => self.on_event(Event::ImplicitBarrierEnter, construct, now),
+            false => self.switch_phase_of(frame, PseudoRegion::Ibarr, now()),
+        }
+        if !is_first {
+            let waits = &node.span(PseudoRegion::Ibarr).count;
+            waits.add(1_u64.wrapping_neg());
         }
         Some(End {
             construct,
-            is_first,
+            has_events,
         })
     }
 
     /// The thread has passed that barrier.
     pub(crate) fn leave_unsplit_barrier(&'static self, end: End, now: impl Fn() -> u64) {
-        match end.is_first {
+        match end.has_events {
             true => self.on_event(Event::ImplicitBarrierExit, end.construct, now),
             false => {
-                if let Some(top) = self.top().filter(|top| top.is_construct_of(end.construct)) {
+                let is_its = |top: &&Frame| {
+                    top.is_construct_of(end.construct) || top.is(Role::Member, end.construct)
+                };
+                if let Some(top) = self.top().filter(is_its) {
                     self.switch_phase_of(top, PseudoRegion::Main, now());
                 }
             }
@@ -59,15 +68,19 @@ impl Thread {
     }
 
     /// The frame of the construct that could not be split. Frames above it were left by `cancel`:
-    /// in the construct itself no thread comes to a barrier.
+    /// in the construct itself no thread comes to a barrier. A loop that is one with its parallel region has the
+    /// frame of the team's member.
     fn unsplit_frame(&self) -> Option<&'static Frame> {
         let mut frame = self.top()?;
-        while frame.role().is_construct() {
-            if frame.region().is_some_and(Region::is_unsplit) {
-                return Some(frame);
+        loop {
+            let is_unsplit = frame.region().is_some_and(Region::is_unsplit);
+            match frame.role() {
+                role if role.is_construct() && !is_unsplit => frame = frame.below()?,
+                role if role.is_construct() || role == Role::Member => {
+                    return Some(frame).filter(|_| is_unsplit);
+                }
+                _ => return None,
             }
-            frame = frame.below()?;
         }
-        None
     }
 }

@@ -50,3 +50,22 @@ of_runtime! {
         thread: c_int
     ) -> c_int, 0, pass
 }
+// Where the construct has a reduction, LLVM's runtime has the threads wait for each other in one of these.
+of_runtime! {
+    __kmpc_reduce romp_kmpc_reduce(
+        source: *mut c_void,
+        thread: c_int,
+        variables: c_int,
+        bytes: usize,
+        data: *mut c_void,
+        combine: *mut c_void,
+        lock: *mut c_void
+    ) -> c_int, 0, pass
+}
+of_runtime! {
+    __kmpc_end_reduce romp_kmpc_end_reduce(
+        source: *mut c_void,
+        thread: c_int,
+        lock: *mut c_void
+    ) -> (), (), pass
+}

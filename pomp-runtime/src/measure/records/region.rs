@@ -24,10 +24,7 @@ impl Region {
     /// A parallel region that is a loop or sections at the same time.
     #[inline(always)]
     pub(crate) fn is_combined(&self) -> bool {
-        matches!(
-            self.kind,
-            RegionKind::ParallelLoop | RegionKind::ParallelSections | RegionKind::ParallelWorkshare
-        )
+        is_combined(self.kind)
     }
 
     /// A construct that may have a `reduction` clause. Of programs that were not built with Romp the clauses are
@@ -378,11 +375,20 @@ pub(crate) fn some_is_unsplit() -> bool {
     SOME_IS_UNSPLIT.load(Ordering::Relaxed)
 }
 
-/// With `copyprivate`, threads wait in front of the barrier, too: that wait stays estimated.
+#[inline(always)]
+const fn is_combined(kind: RegionKind) -> bool {
+    matches!(
+        kind,
+        RegionKind::ParallelLoop | RegionKind::ParallelSections | RegionKind::ParallelWorkshare
+    )
+}
+
+/// The end of a team needs no barrier of its own to be known, unless that of a loop or of sections stands in
+/// front of it. With `copyprivate`, threads wait in front of the barrier, too: that wait stays estimated.
 fn is_unsplit(kind: RegionKind, descriptor: &Descriptor) -> bool {
     descriptor.unsplit.is_some()
         && !descriptor.other.contains_key("hasCopyPrivate")
-        && !kind.is_parallel()
+        && (!kind.is_parallel() || is_combined(kind))
         && kind.unsplit() != Barrier::Measured
 }
 

@@ -39,6 +39,27 @@ fn they_count_for_the_construct_however_many_there_are() {
     assert_eq!(profile.regions[0].unsplit, None);
 }
 
+/// A loop that is one with its parallel region: its barrier stands in front of the team's end.
+#[test]
+fn those_of_combined_regions_count_for_the_member() {
+    let (t, shared) = (Thread::for_test().as_initial(0), cancellable("parallelfor"));
+    let team = t.forks(shared, 5);
+    t.begins(team, 0, 1, 10);
+    t.on(LoopEnter, shared, 11);
+    assert!(t.passes_barrier(40, 70));
+    t.on(LoopExit, shared, 71);
+    t.end_member(shared, 72);
+    t.join(shared, 80);
+    let profile = profile_at(100, &[t], &[shared]);
+    let mut rows = profile.nodes.iter().flat_map(|node| &node.rows);
+    let member = rows.find(|row| row.body.ns > 0).unwrap();
+    assert_eq!(
+        (member.body.ns, member.ibarr.count, member.ibarr.ns),
+        (29 + 1, 1, 30)
+    );
+    assert_eq!(profile.regions[0].unsplit, None);
+}
+
 #[test]
 fn what_cancel_left_open_is_closed_there() {
     let (t, shared) = (Thread::for_test().as_initial(0), cancellable("for"));
