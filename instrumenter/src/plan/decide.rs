@@ -396,12 +396,26 @@ fn clause_reason(directive: &Directive) -> Option<String> {
     if directive.clause("copyprivate").is_some() {
         return Some("copyprivate needs the barrier of the construct".into());
     }
-    let mut reductions = directive
-        .clauses
-        .iter()
-        .filter(|clause| clause.name == "reduction");
-    if reductions.any(|clause| clause.has_modifier("task")) {
-        return Some("task reductions end at the barrier of the construct".into());
+    // With `lastprivate(conditional:)` Clang has barriers of its own, also where there is `nowait`.
+    for (name, modifier, reason) in [
+        (
+            "reduction",
+            "task",
+            "task reductions end at the barrier of the construct",
+        ),
+        (
+            "lastprivate",
+            "conditional",
+            "conditional values are known at the barrier of the construct",
+        ),
+    ] {
+        let mut clauses = directive
+            .clauses
+            .iter()
+            .filter(|clause| clause.name == name);
+        if clauses.any(|clause| clause.has_modifier(modifier)) {
+            return Some(reason.into());
+        }
     }
     let unknown = directive.clauses.iter().find(|clause| clause.row.is_none());
     unknown.map(|clause| format!("the clause {} is not known", clause.name))
