@@ -33,6 +33,22 @@ pub(super) fn of<'f, 'p>(
     nodes.iter().filter(is_its)
 }
 
+/// The time in each section of a construct, in nanoseconds.
+pub(super) fn times(facts: &Facts<'_, '_>, construct: usize) -> BTreeMap<usize, u64> {
+    let mut times = BTreeMap::new();
+    for node in of(facts, construct) {
+        let main = node.rows().map(|row| row.row.main.ns);
+        *times.entry(node.region).or_default() += main.sum::<u64>();
+    }
+    times
+}
+
+/// The section of a construct that took the longest time.
+pub(super) fn longest(facts: &Facts<'_, '_>, construct: usize) -> Option<usize> {
+    let times = times(facts, construct).into_iter();
+    times.max_by_key(|(_, ns)| *ns).map(|(region, _)| region)
+}
+
 /// Compares the sections of a construct by their mean time in one execution.
 pub(super) fn compare(facts: &Facts<'_, '_>, construct: usize) -> Sections {
     let mut all: BTreeMap<usize, [u64; 2]> = BTreeMap::new();

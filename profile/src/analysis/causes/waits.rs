@@ -371,12 +371,16 @@ fn of_sibling(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, other: Sibl
         ),
         _ => format!(
             "meanwhile one thread executed {} for {}",
-            facts.the(other.region),
+            facts.the(sections::longest(facts, other.region).unwrap_or(other.region)),
             time(other.longest_ns)
         ),
     };
+    let of_loop = loop_facts(region, facts.table(other.region));
     let remedy = match other.kind {
-        RegionKind::Loop => for_loop(loop_facts(region, facts.table(other.region))).to_owned(),
+        RegionKind::Loop => for_loop(of_loop).to_owned(),
+        RegionKind::Sections => advice(other.kind, Category::Imbal, of_loop)
+            .unwrap_or_default()
+            .to_owned(),
         _ => "Spread what it does over the team, or let the others go on.".to_owned(),
     };
     facts
@@ -390,9 +394,7 @@ fn sibling(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Sibling> {
     let waits = waits_of(facts, entry);
     let mut best: Option<(f64, Sibling)> = None;
     for region in beside(facts, entry) {
-        let times = times_of(facts, region);
-        let longest = times.iter().map(|(_, ns)| *ns).max().unwrap_or(0);
-        let explained = explained(&waits, &times);
+        let (explained, longest) = explained_by(facts, region, &waits);
         if explained >= EXPLAINED_WAIT_SHARE
             && best.as_ref().is_none_or(|(least, _)| explained > *least)
         {
@@ -405,4 +407,29 @@ fn sibling(facts: &Facts<'_, '_>, entry: &Entry) -> Option<Sibling> {
         }
     }
     best.map(|(_, sibling)| sibling)
+}
+
+/// The part of the threads' waits that a construct beside the wait explains, and the longest time that a thread
+/// spent in it, in nanoseconds. Another thread may execute a `single` or a section each time, so that all threads
+/// spend equal times there in the end. While one thread is in the longest section, the others wait.
+fn explained_by(facts: &Facts<'_, '_>, region: usize, waits: &[(usize, u64)]) -> (f64, u64) {
+    let times = times_of(facts, region);
+    let longest = times.iter().map(|(_, ns)| *ns).max().unwrap_or(0);
+    let of_one_thread = (explained(waits, &times), longest);
+    let total: u64 = times.iter().map(|(_, ns)| ns).sum();
+    let longest = match facts.profile.regions[region].kind {
+        RegionKind::Single => total,
+        RegionKind::Sections => sections::times(facts, region)
+            .into_values()
+            .max()
+            .unwrap_or(0),
+        _ => return of_one_thread,
+    };
+    let waited: u64 = waits.iter().map(|(_, ns)| ns).sum();
+    let expected = (waits.len() as u64 * longest).saturating_sub(total);
+    let off = expected.abs_diff(waited) as f64 / waited.max(1) as f64;
+    match 1.0 - off > of_one_thread.0 {
+        true => (1.0 - off, longest),
+        false => of_one_thread,
+    }
 }
