@@ -351,6 +351,10 @@ impl Replay {
         listener.event(time, &self.open, &Event::SwitchPhase(phase));
         if let Some(top) = self.open.last_mut() {
             (top.phase, top.phase_start) = (phase, time);
+            // No iteration runs in the barrier of a construct that could not be split.
+            if let Some(chunk) = top.chunk.as_mut().filter(|_| phase == PseudoRegion::Ibarr) {
+                chunk.end.get_or_insert(time);
+            }
         }
     }
 
@@ -462,6 +466,7 @@ impl Replay {
                 instance: (label, number),
                 first: None,
                 start: time,
+                end: None,
             });
         }
     }
@@ -486,7 +491,7 @@ impl Replay {
                 first,
                 length,
                 start: open.start,
-                end: time,
+                end: open.end.unwrap_or(time),
             };
             listener.event(time, &self.open, &Event::Chunk(chunk));
         }
@@ -494,6 +499,7 @@ impl Replay {
             top.chunk = first.map(|first| OpenChunk {
                 first: Some(first),
                 start: time,
+                end: None,
                 ..open
             });
         }

@@ -40,7 +40,11 @@ impl Thread {
         let has_events = is_first && !is_member;
         match has_events {
             true => self.on_event(Event::ImplicitBarrierEnter, construct, now),
-            false => self.switch_phase_of(frame, PseudoRegion::Ibarr, now()),
+            false => {
+                let at = now();
+                self.close_above(frame, at);
+                self.switch_phase_of(frame, PseudoRegion::Ibarr, at);
+            }
         }
         if !is_first {
             let waits = &node.span(PseudoRegion::Ibarr).count;

@@ -71,6 +71,9 @@ pub struct OpenChunk {
     pub first: Option<u64>,
     /// When it began, in ticks.
     pub start: u64,
+    /// When its iterations ended, in ticks: known before its end is recorded if the thread came to the barrier
+    /// of the loop first.
+    pub end: Option<u64>,
 }
 
 /// A chunk that was executed.

@@ -205,6 +205,7 @@ fn facts(trace: &Trace, open: &[Open], event: &Event) -> Facts {
             fact("first", json!(chunk.first));
             fact("iterations", json!(chunk.length));
             fact("from", json!(trace.ns(chunk.start)));
+            fact("until", json!(trace.ns(chunk.end)));
         }
         Event::Counter { counter, value } => {
             let name = trace.counters().nth(*counter as usize);

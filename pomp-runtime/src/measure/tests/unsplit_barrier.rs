@@ -74,6 +74,28 @@ fn what_cancel_left_open_is_closed_there() {
 }
 
 #[test]
+fn what_cancel_left_open_in_a_combined_region_is_closed_there() {
+    let (t, shared) = (
+        Thread::for_test().as_initial(0),
+        cancellable("parallelsections"),
+    );
+    let left = region("section", 7);
+    let team = t.forks(shared, 5);
+    t.begins(team, 0, 1, 10);
+    t.on(SectionsEnter, shared, 11);
+    t.on(SectionBegin, left, 12);
+    assert!(t.passes_barrier(20, 50));
+    t.end_member(shared, 51);
+    t.join(shared, 60);
+    let profile = profile_at(100, &[t], &[shared, left]);
+    let rows = profile.nodes.iter().flat_map(|node| &node.rows);
+    let times: Vec<_> = rows.map(|row| (row.body.ns, row.ibarr.ns)).collect();
+    assert!(times.contains(&(9 + 1, 30)), "{times:?}");
+    let section = profile.nodes.iter().flat_map(|node| &node.rows);
+    assert!(section.map(|row| row.main.ns).any(|ns| ns == 8));
+}
+
+#[test]
 fn others_are_barriers_of_no_construct() {
     let (t, shared) = (Thread::for_test().as_initial(0), cancellable("parallel"));
     assert!(!t.passes_barrier(1, 2));
