@@ -132,7 +132,9 @@ impl Thread {
     #[inline(always)]
     pub(crate) fn end_member_now(&'static self, region: &'static Region, now: impl Fn() -> u64) {
         // Where the region's loop could not be split, more is recorded behind its barrier.
-        let member = self.combined_member(region).filter(|_| !region.is_unsplit());
+        let member = self
+            .combined_member(region)
+            .filter(|_| !region.is_unsplit());
         let work = member.and_then(Frame::end_of_work);
         self.end_member(region, work.unwrap_or_else(now));
     }

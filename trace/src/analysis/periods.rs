@@ -185,7 +185,8 @@ impl Listener for Watcher<'_> {
                     first: chunk.first,
                     length: Some(chunk.length),
                 };
-                self.period(executed, (start, time), true, open, open.len());
+                let end = chunk.end.max(start);
+                self.period(executed, (start, end), true, open, open.len());
                 if let Some(active) = self.active.last_mut() {
                     (active.number, active.since) = (0, time);
                 }
@@ -200,6 +201,8 @@ impl Listener for Watcher<'_> {
 
 #[cfg(test)]
 mod tests {
+    use profile::region_kind::PseudoRegion;
+
     use super::*;
     use crate::read::StreamElement;
     use crate::record::{Op, Record};
@@ -245,9 +248,13 @@ mod tests {
         for (time, op, region, given) in records {
             let mut operands = [0; crate::record::MOST_OPERANDS];
             operands[..given.len()].copy_from_slice(given);
+            let phase = match op {
+                Op::SwitchPhase => PseudoRegion::Ibarr as u8,
+                _ => 0,
+            };
             let record = Record {
                 op: *op,
-                phase: 0,
+                phase,
                 region: *region,
                 ticks: 0,
                 operands,
@@ -299,6 +306,19 @@ mod tests {
             found,
             expected.map(|(what, from, to)| (what.to_owned(), from, to))
         );
+    }
+
+    #[test]
+    fn a_chunk_ends_where_its_thread_comes_to_the_barrier() {
+        let found = replayed(&[
+            (10, Op::Enter, 1, &[]),
+            (11, Op::Loop, 1, &begun(1)),
+            (12, Op::Chunk, 0, &[0, 0]),
+            (20, Op::SwitchPhase, 1, &[]),
+            (30, Op::LastChunk, 0, &[5]),
+            (31, Op::Exit, 1, &[]),
+        ]);
+        assert_eq!(found, [("0+5 of 1 #0".to_owned(), 12, 20)]);
     }
 
     #[test]
