@@ -90,6 +90,35 @@ fn tasks_that_depend_on_each_other_are_not_only_to_be_more() {
 }
 
 #[test]
+fn tasks_that_a_clause_keeps_with_their_creator_are_told_from_too_few() {
+    let cause = |directive: &str| {
+        let single = vec![
+            row(1, &[(Main, 80), (Body, 79), (Ibarr, 1)]),
+            row(2, &[(Main, 80), (Ibarr, 80)]),
+        ];
+        let executed = node(Some(1), 3, Body, vec![times(1, Main, 10, 79)]);
+        let kinds = [Kind::Single, Kind::Task, Kind::TaskExec];
+        let mut profile = team(&kinds, vec![node(Some(0), 1, Body, single), executed]);
+        profile.regions[3].begin = profile.regions[2].begin;
+        for task in 2..=3 {
+            profile.regions[task].directive = Some(directive.to_owned());
+        }
+        causes(&profile).remove(0)
+    };
+    let kept = cause("omp task if(n > 100)");
+    assert_eq!(kept.kind, CauseKind::TooFewTasks);
+    assert!(
+        kept.what.contains("each of the 10 tasks of the TASK at"),
+        "{kept:?}"
+    );
+    assert!(kept.remedy.contains("if clause"), "{kept:?}");
+    for other in ["omp task", "omp task if(n > 100) depend(inout: x)"] {
+        let cause = cause(other);
+        assert!(!cause.remedy.contains("if clause"), "{cause:?}");
+    }
+}
+
+#[test]
 fn a_task_that_is_much_longer_than_the_others_is_to_come_first() {
     let with = |longest: u64, inside: Kind| {
         let rows = vec![times(1, Main, 10, 79)];

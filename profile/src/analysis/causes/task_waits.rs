@@ -20,6 +20,13 @@ pub(super) const FOR_TASKS: &[RegionKind] = &[
 /// Advice for a thread that has more to do than to create tasks.
 const CREATOR: &str = "Let the tasks do that work, or let more threads create them.";
 
+/// Clauses that can have a thread execute a task where it creates it (OpenMP 5.2, section 12.5).
+const UNDEFERRING: &[&str] = &["if", "final"];
+
+/// Advice for tasks that such a clause keeps with the thread that creates them.
+const UNDEFERRED: &str = "Where its if clause is false, or its final clause is true, no other thread can execute \
+                          a task: let the clause hold for smaller tasks only.";
+
 /// The cause of a wait at the largest of these entries, if tasks explain it. `by_one_thread` is the construct for
 /// which the other threads wait, if there is one.
 pub(super) fn cause(
@@ -71,7 +78,36 @@ pub(super) fn cause(
         }
         None => return None,
     };
-    Some(cause.saying(what, too_few_tasks(facts, region)))
+    match by_one_thread.and_then(|construct| undeferred_tasks(facts, construct)) {
+        Some((tasks, number)) => {
+            let what = format!(
+                "one thread executed each of the {number} tasks of {} where it created it, while others waited",
+                facts.the(tasks)
+            );
+            Some(cause.saying(what, UNDEFERRED))
+        }
+        None => Some(cause.saying(what, too_few_tasks(facts, region))),
+    }
+}
+
+/// The tasks with an `if` or `final` clause that take most of the time of a thread in a `single` or `master`, and
+/// how many there were. Where several could run at the same time, other threads would have executed some, unless
+/// the clause had the thread execute each where it created it.
+fn undeferred_tasks(facts: &Facts<'_, '_>, construct: usize) -> Option<(usize, u64)> {
+    let has_clause = |node: &&TreeNode<'_>| {
+        let region = &facts.profile.regions[node.region];
+        node.kind.is_task_execution()
+            && UNDEFERRING.iter().any(|clause| mentions(region, clause))
+            && around(facts, node).any(|around| around.region == construct)
+    };
+    let nodes = || facts.tree.nodes.iter().filter(has_clause);
+    let longest = nodes().max_by_key(|node| time_in(node, PseudoRegion::Main))?;
+    let number = times(longest);
+    let takes_most = time_in(longest, PseudoRegion::Main) > work_in(facts, construct) / 2;
+    let is_certain = waits_for_one_task(facts, construct).is_none() && !have_dependences(facts);
+    let creation = facts.profile.creation_of(longest.region);
+    (takes_most && is_certain && number >= REPEATED)
+        .then_some((creation.unwrap_or(longest.region), number))
 }
 
 /// Adds waits for tasks to the cause at the end of the construct around them, or at a barrier behind it.
