@@ -7,11 +7,11 @@
 use std::arch::naked_asm;
 
 use pomp::keeping_words;
+use pomp::ompt::around;
 use pomp::ompt::chunks::{self, SHOWS_CHUNKS};
 use pomp::ompt::entries::{Number, TARGETS, target};
 use pomp::ompt::kinds;
 use pomp::ompt::outlived::{self, ENTRIES_REPORT_ENDS};
-use pomp::ompt::reductions;
 
 /// Jumps to the runtime's function. r10 has the address that the call returns to.
 macro_rules! go_on {
@@ -59,14 +59,14 @@ macro_rules! entry {
             note_and_go_on!($name, kinds::$kinds)
         }
     };
-    // It begins to combine the thread's part of a reduction.
-    ($name:ident $kinds:ident reduces) => {
+    // Something is recorded when it returns.
+    ($name:ident $kinds:ident $around:ident) => {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
             #[unsafe(naked)]
             unsafe extern "C" fn noted() {
-                call_shape!(reductions::reduce::<{ Number::$name as usize }>)
+                call_shape!(around::$around::<{ Number::$name as usize }>)
             }
             naked_asm!(
                 note!(),

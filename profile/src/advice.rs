@@ -43,8 +43,8 @@ const ALREADY_GUIDED: &str = "The first chunks of a guided schedule are the larg
                               longest iterations.";
 
 /// For a loop whose schedule is not in the source.
-const AT_RUN_TIME: &str = "OMP_SCHEDULE chooses how its iterations are handed out: try \
-                           OMP_SCHEDULE=guided, or a smaller chunk.";
+const AT_RUN_TIME: &str = "OMP_SCHEDULE, or a call of omp_set_schedule, chooses how its iterations are \
+                           handed out: try dynamic, or a smaller chunk.";
 
 /// For a wait in which threads executed tasks.
 pub const TOO_FEW_TASKS: &str = "There were not enough of them to keep all threads busy: make \

@@ -199,11 +199,7 @@ pub const ROWS: &[Row] = &[
             "seen; the compiler leaves out a task without statements",
             &[],
         ),
-        ompt: view(
-            Counted::Same,
-            "counted; its time not",
-            &["how long the creation of a task takes"],
-        ),
+        ompt: SEEN,
     },
     Row {
         construct: "executing tasks of a `taskloop`",

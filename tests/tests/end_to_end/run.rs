@@ -5,6 +5,7 @@
 mod changed_source;
 mod chunk_requests;
 mod copyprivate;
+mod creations;
 mod equal_code;
 mod hot_team;
 mod reductions;

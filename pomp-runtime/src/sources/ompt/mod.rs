@@ -14,10 +14,12 @@
 //! entries    the entries that note it, in front of the runtime's own
 //! outlived   a runtime whose first thread ends before the process
 //! chunks     loops and chunks, where the runtime hands them out
-//! reductions parts of a reduction that threads combine themselves
+//! around     entries that record the end of a creation, or of a part of a reduction
 //! ```
 
 mod abi;
+#[cfg(target_arch = "x86_64")]
+pub mod around;
 pub mod chunks;
 #[cfg(target_arch = "x86_64")]
 pub mod entries;
@@ -26,8 +28,6 @@ mod links;
 pub mod outlived;
 mod places;
 mod put_off;
-#[cfg(target_arch = "x86_64")]
-pub mod reductions;
 mod start;
 mod stated;
 mod tasks;

@@ -15,7 +15,7 @@ use super::abi::{self, Data, Dependence, depend};
 use super::links::{self, BEGUN};
 use super::places::{self, PlaceKind};
 use super::put_off::{catch_up, may_pass_over};
-use super::tell::{Address, not_done_at_once, tell_at};
+use super::tell::{Address, not_done_at_once, tell, tell_at};
 use crate::measure::coarse_times;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
@@ -67,6 +67,42 @@ fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
     None
 }
 
+/// What this thread knows of the call by which it creates a task.
+#[derive(Clone, Copy)]
+pub(super) enum Creation {
+    /// Nothing: the runtime does not say when a creation ends.
+    Unknown,
+    /// The runtime has not reported yet which task it creates.
+    Called,
+    /// A task of this construct is created until the call returns.
+    Begun(&'static Region),
+}
+
+thread_local! {
+    static CREATION: Cell<Creation> = const { Cell::new(Creation::Unknown) };
+}
+
+/// This thread calls the runtime to create a task. Gives what is to be given back when the call returns.
+pub(super) fn creation_is_called() -> Creation {
+    CREATION.replace(Creation::Called)
+}
+
+/// The call returns. The runtime may have executed tasks in it.
+pub(super) fn creation_returns(outer: Creation) {
+    if let Creation::Begun(region) = CREATION.replace(outer) {
+        tell(Some(region), &[Event::TaskCreateExit]);
+    }
+}
+
+/// The runtime reports a task of a construct. Gives whether its creation ends when the call returns.
+fn begins_creation(region: Option<&'static Region>) -> bool {
+    let (Creation::Called, Some(region)) = (CREATION.get(), region) else {
+        return false;
+    };
+    CREATION.set(Creation::Begun(region));
+    true
+}
+
 pub(super) unsafe extern "C" fn task_create(
     parent: Data,
     _frame: Address,
@@ -100,7 +136,12 @@ pub(super) unsafe extern "C" fn task_create(
         RegionKind::Task
     };
     let region = places::region((kind, 0), address.addr());
-    let events = &[Event::TaskCreateEnter, Event::TaskCreateExit];
+    let events = [Event::TaskCreateEnter, Event::TaskCreateExit];
+    // The other event follows when the call returns.
+    let events = match begins_creation(region) {
+        true => &events[..1],
+        false => &events,
+    };
     let label = match not_done_at_once(events, || region) {
         [] => None,
         events => event_of(

@@ -68,7 +68,7 @@ fn remedy(facts: &Facts<'_, '_>, region: usize, requests: Span, part: f64) -> St
     let variable = facts.profile.run.settings.get("OMP_SCHEDULE");
     let (chosen, in_force) = match clause.is("runtime") {
         true => (
-            "OMP_SCHEDULE chooses how its iterations are handed out. ",
+            "OMP_SCHEDULE, or a call of omp_set_schedule, chooses how its iterations are handed out. ",
             Schedule::of(variable.map_or("", String::as_str)),
         ),
         false => ("", clause),

@@ -4,6 +4,7 @@
 use super::ledger::{Amount, Entry, Ledger};
 use super::shape::unexplained;
 use super::small::{COSTS, FETCHING_PER_TEAM_COST, SMALL, most_of_barrier, without_overhead};
+use super::waits::has_copyprivate;
 use super::{Cause, Facts, Kind, settings};
 use crate::analysis::remedy::EXPLAINED_WAIT_SHARE;
 use crate::analysis::tree::TreeNode;
@@ -205,12 +206,20 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
         true => FEWER,
         false => "",
     };
-    let remedy = format!("{wakes}{REMEDY}{statements}{fewer}");
+    let remedy = match has_copyprivate(&facts.profile.regions[first.entry.region]) {
+        true => COPIES,
+        false => REMEDY,
+    };
+    let remedy = format!("{wakes}{remedy}{statements}{fewer}");
     Some(cause.showing(&evidence).saying(what, remedy))
 }
 
 const REMEDY: &str = "Share out a loop around it instead, so that threads meet less often, or add \
                       nowait where nothing that follows needs what other threads did in it.";
+
+/// For a `single` with `copyprivate`, which cannot have `nowait` (OpenMP 5.2, 10.1.1).
+const COPIES: &str = "Share out a loop around it instead, so that threads meet less often, or let each thread find \
+                      the values of its copyprivate clause itself.";
 
 /// For threads that wait for each other's processors.
 const FEWER: &str = " With no more threads than processors, to meet takes much less time.";

@@ -11,6 +11,7 @@ use crate::analysis::remedy::{EXPLAINED_WAIT_SHARE, loop_facts, too_little_work}
 use crate::analysis::tree::TreeNode;
 use crate::analysis::words::{count, time};
 use crate::columns::Quantity;
+use crate::model::Region;
 use crate::overheads::Category;
 use crate::region_kind::RegionKind;
 use crate::schedule::Schedule;
@@ -129,6 +130,12 @@ fn too_late(facts: &Facts<'_, '_>, entry: &Entry) -> &'static str {
 const COPIES: &str = "Share its work out, prepare its values ahead while the others work, or let each \
                       thread find them itself.";
 
+/// Whether a construct has a `copyprivate` clause. In Fortran the directive at its end has the clause.
+pub(super) fn has_copyprivate(region: &Region) -> bool {
+    let unsplit = region.unsplit.as_deref().unwrap_or_default();
+    mentions(region, "copyprivate") || unsplit.contains("copyprivate")
+}
+
 /// Said of sections of which none is longer than the others.
 const EVEN_SECTIONS: &str = "no section takes much longer than the others, but threads were done with theirs at \
                              different times";
@@ -174,10 +181,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) ->
     if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
         return of_spread(facts, entry, region.kind, cause, &spread, of_loop);
     }
-    // In Fortran the directive at the end has the clause.
-    let unsplit = region.unsplit.as_deref().unwrap_or_default();
-    let copies = mentions(region, "copyprivate") || unsplit.contains("copyprivate");
-    let remedy = match kind == Kind::Single && copies {
+    let remedy = match kind == Kind::Single && has_copyprivate(region) {
         true => Some(COPIES),
         false => advice(kind_of_work, entry.category, of_loop),
     };
