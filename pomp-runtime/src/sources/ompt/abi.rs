@@ -105,9 +105,15 @@ pub(super) const UNTIED_TASK: c_int = 0x1000_0000;
 /// Flag of a parallel region: its threads are the initial threads of teams.
 pub(super) const LEAGUE: c_int = 0x4000_0000;
 
-/// Status of a task when another takes its place: it is complete, or was cancelled.
+/// Status of a task when another takes its place: it is complete, was cancelled, or has executed its block, but is
+/// not complete before its event is fulfilled.
 pub(super) const COMPLETE: c_int = 1;
 pub(super) const CANCELLED: c_int = 3;
+pub(super) const DETACHED: c_int = 4;
+
+/// Status of a task whose event is fulfilled, by any thread: before or after it has executed its block.
+pub(super) const FULFILLED_EARLY: c_int = 5;
+pub(super) const FULFILLED_LATE: c_int = 6;
 
 /// Flag of `cancel`: this thread asked for the cancellation.
 pub(super) const ACTIVATED: c_int = 0x10;

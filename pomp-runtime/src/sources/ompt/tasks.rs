@@ -229,16 +229,26 @@ unsafe fn read(task: Data) -> Option<(&'static Region, u64)> {
     unsafe { links::kept(*task.as_ref()?) }
 }
 
+/// Whether the runtime reports nothing more of a task with this status.
+fn is_over(status: c_int) -> bool {
+    matches!(status, abi::COMPLETE | abi::CANCELLED | abi::FULFILLED_LATE)
+}
+
 pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
     // SAFETY: the runtime gives places that we have filled, or none.
     let (ended, begun) = unsafe { (read(prior), read(next)) };
+    if ended.is_some() && is_over(status) {
+        // SAFETY: as above; it is not null, and nothing follows of the task.
+        unsafe { links::give_back(std::mem::take(&mut *prior)) };
+    }
+    if matches!(status, abi::FULFILLED_EARLY | abi::FULFILLED_LATE) {
+        return;
+    }
     // SAFETY: as above.
     EXECUTED.set(unsafe { next.as_ref() }.copied().unwrap_or(0));
-    if matches!(status, abi::COMPLETE | abi::CANCELLED)
+    if (is_over(status) || status == abi::DETACHED)
         && let Some((region, _)) = ended
     {
-        // SAFETY: as above; it is not null, and the task is over.
-        unsafe { links::give_back(std::mem::take(&mut *prior)) };
         let is_recorded = may_pass_over()
             && coarse_times::is_recorded(Event::TaskEnd, || region.known_execution());
         if !is_recorded {

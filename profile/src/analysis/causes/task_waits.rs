@@ -27,6 +27,13 @@ const UNDEFERRING: &[&str] = &["if", "final"];
 const UNDEFERRED: &str = "Where its if clause is false, or its final clause is true, no other thread can execute \
                           a task: let the clause hold for smaller tasks only.";
 
+/// Tasks do not explain a wait if they were executed for at most this part of it.
+const EXECUTED_SHARE: f64 = 0.5;
+
+/// Advice for waits until events are fulfilled (OpenMP 5.2, 15.11).
+const DETACHED: &str = "Create all tasks that can be under way at the same time before the wait, or give the threads \
+                        other work until then.";
+
 /// The cause of a wait at the largest of these entries, if tasks explain it. `by_one_thread` is the construct for
 /// which the other threads wait, if there is one.
 pub(super) fn cause(
@@ -63,6 +70,14 @@ pub(super) fn cause(
     }
     let cause = facts.cause(Kind::TooFewTasks, at, taken);
     let cause = cause.doubted(Doubt::Short);
+    let is_for_tasks = executed.is_some() || entry.is_of(FOR_TASKS) || by_one_thread.is_some();
+    if let Some(tasks) = detached_tasks(facts, entry).filter(|_| is_for_tasks) {
+        let tasks = facts.the(tasks);
+        let what = format!(
+            "threads waited until the events of detached tasks were fulfilled, those of {tasks}"
+        );
+        return Some(cause.saying(what, DETACHED));
+    }
     let what = match executed {
         Some(executed) => {
             let cause = cause.showing(&[("tasks_ns", executed)]);
@@ -88,6 +103,25 @@ pub(super) fn cause(
         }
         None => Some(cause.saying(what, too_few_tasks(facts, region))),
     }
+}
+
+/// The construct in the team of a wait whose tasks are complete only when their events are fulfilled (`detach`), if
+/// they were executed in a small part of the wait.
+fn detached_tasks(facts: &Facts<'_, '_>, wait: &Entry) -> Option<usize> {
+    let binding = facts.binding_regions();
+    let regions = facts.profile.regions.iter().enumerate();
+    let mut its = regions.filter(|(task, region)| {
+        region.kind.is_task_creation()
+            && binding[*task] == binding[wait.region]
+            && mentions(region, "detach")
+    });
+    let (creation, _) = its.next()?;
+    let nodes = facts.tree.nodes.iter();
+    let executions = nodes.filter(|node| node.kind.is_task_execution());
+    let executed: u64 = executions
+        .map(|node| time_in(node, PseudoRegion::Main))
+        .sum();
+    (executed as f64 <= EXECUTED_SHARE * wait.amount.lost as f64).then_some(creation)
 }
 
 /// The tasks with an `if` or `final` clause that take most of the time of a thread in a `single` or `master`, and

@@ -24,3 +24,24 @@ fn what_a_creation_executes_is_below_it() {
         assert_eq!(count(&profile, K::TaskExec), 1000, "{compiler}");
     }
 }
+
+/// Before its event is fulfilled, a detached task is not complete, but nothing of it is executed.
+#[test]
+fn the_execution_of_a_detached_task_ends_with_its_block() {
+    let folder = ProgramFolder::new();
+    for compiler in COMPILERS {
+        folder.build(compiler, "run/detached.c", &["-O1", "-g"], "app");
+        folder.runs_the_same(&["./app"], &[("OMP_NUM_THREADS", "2")]);
+        let profile = folder.profile("app");
+        let kind = |node: usize| profile.regions[profile.nodes[node].region].kind;
+        let mut criticals = (0..profile.nodes.len()).filter(|&node| kind(node) == K::Critical);
+        let around = criticals.next().and_then(|node| profile.nodes[node].parent);
+        assert_eq!(around.map(kind), Some(K::Single), "{compiler}");
+        assert_eq!(count(&profile, K::TaskExec), 1, "{compiler}");
+        assert!(
+            profile.run.notes.is_empty(),
+            "{compiler}: {:?}",
+            profile.run.notes
+        );
+    }
+}
