@@ -392,7 +392,7 @@ pub(crate) fn loops_without_work(profile: &Profile) -> Vec<bool> {
     let is_without = |(region, [whole, body, wait]): (&Region, [Span; 3])| {
         let is_seen_once = body.count * 2 <= whole.count;
         let is_barrier = whole.ns.saturating_sub(wait.ns) <= body.ns;
-        region.kind == K::Loop && is_seen_once && is_barrier
+        matches!(region.kind, K::Loop | K::GenericLoop) && is_seen_once && is_barrier
     };
     regions.map(is_without).collect()
 }

@@ -71,7 +71,6 @@ mod tests {
                 "TASKEXEC",
                 "UTASKEXEC",
                 "TASKYIELD",
-                "GENERIC LOOP",
                 "DISTRIBUTE",
                 "TEAMS",
                 "TARGET",

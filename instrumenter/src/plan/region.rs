@@ -13,6 +13,9 @@ use crate::openmp::parse::joined;
 use crate::openmp::recipes::{self, SHARE_WITH_PARALLEL};
 use crate::openmp::{Directive, Leaf};
 
+/// Why a `loop` construct keeps its barrier.
+const NO_NOWAIT: &str = "a loop construct takes no nowait clause";
+
 impl Planner<'_> {
     /// Adds the regions of a construct: one for each part of its directive, or one for the
     /// first two parts if POMP has a region type for both. `first` is the leaf that determines
@@ -37,6 +40,9 @@ impl Planner<'_> {
             true => "omp section (implicit)".to_owned(),
             false => found.text.clone(),
         };
+        let binds_to_team = self.binds_to_team(construct, directive);
+        let has_own_barrier = |leaf: Leaf| leaf == Leaf::GenericLoop && binds_to_team;
+        let unsplit = unsplit.or_else(|| has_own_barrier(first).then_some(NO_NOWAIT));
         let descriptor = Descriptor {
             unsplit: unsplit.map(str::to_owned),
             ..self.descriptor(construct, found, directive, region_type)
@@ -49,11 +55,28 @@ impl Planner<'_> {
                 continue;
             }
             let region_type = self::region_type(unit.leaf, directive);
-            let descriptor = self.descriptor(construct, found, directive, region_type);
+            let unsplit = has_own_barrier(unit.leaf).then(|| NO_NOWAIT.to_owned());
+            let descriptor = Descriptor {
+                unsplit,
+                ..self.descriptor(construct, found, directive, region_type)
+            };
             let text = format!("omp {} {}", unit.name, unit.clauses.join(" "));
             regions.push(self.add(descriptor, found, text.trim_end().to_owned()));
         }
         regions
+    }
+
+    /// Whether a `loop` construct binds to a team, so that the team waits at its end (OpenMP 5.2, section 11.7).
+    fn binds_to_team(&self, construct: &Construct, directive: &Directive) -> bool {
+        if let Some(bind) = directive.clause("bind") {
+            return bind.mentions("parallel");
+        }
+        let around = construct.parent.and_then(|parent| {
+            let parent = self.nesting.constructs[parent].directive;
+            self.found.directives[parent].directive.as_ref().ok()
+        });
+        let is_of_team = |directive: &Directive| directive.leaves().last() == Some(Leaf::Parallel);
+        directive.has_leaf(Leaf::Parallel) || around.is_some_and(is_of_team)
     }
 
     fn descriptor(

@@ -37,6 +37,8 @@ const CREATE: &str = "creating the tasks of";
 pub(crate) const SMALLER_CHUNKS: &str = "Hand out its iterations in smaller parts: try \
                               schedule(static,CHUNK) or schedule(guided). If there are only a \
                               few, collapse its nest, or share out an inner loop.";
+const TAKES_NO_SCHEDULE: &str = "A loop construct takes no schedule clause: use for (in Fortran do) with \
+    schedule(static,CHUNK) or schedule(dynamic,CHUNK) instead.";
 const EQUAL_WORK: &str = "Give each thread the same amount of work, or let a loop or tasks in the region \
     spread it.";
 const SHORTER_SECTIONS: &str = "Split the longest sections, or turn the sections into tasks.";
@@ -423,7 +425,9 @@ kinds! {
         names: ("GENERIC LOOP", "GENLOOP"),
         help: "`loop`, as one region without its parts.",
         group: "loop",
-        columns: Block,
+        columns: Loop,
+        costs: [(BarrierTime, IMBAL, BARRIER)],
+        advice: &[(Imbal, TAKES_NO_SCHEDULE)],
         unsplit: Hidden,
     }
     /// `distribute`
