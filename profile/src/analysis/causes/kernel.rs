@@ -70,9 +70,9 @@ pub(super) fn note_on_sleep(facts: &Facts<'_, '_>) -> Option<String> {
     let is_known = run.processor_ns() > 0 && overheads.processes == 1;
     (is_known && is_much).then(|| {
         format!(
-            "For at least {} of the {} that count as work in parallel regions, threads slept: at a lock that is not \
-             OpenMP's, for input or output, or in a call that waits. Profiles with several numbers of threads tell \
-             whether they wait for each other: see romp scale.",
+            "Threads slept for at least {} of the {} that count as work in parallel regions: at a lock that is \
+             not an OpenMP lock, for input or output, or in another call that blocks. `romp scale`, with \
+             profiles of several numbers of threads, shows whether they wait for each other.",
             time(slept),
             time(in_teams)
         )
