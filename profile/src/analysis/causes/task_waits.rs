@@ -236,8 +236,8 @@ fn too_few_tasks(facts: &Facts<'_, '_>, region: usize) -> String {
     if let Some(wait) = waits_for_one_task(facts, region) {
         let wait = facts.the(wait);
         return format!(
-            "The wait of {wait} is for one task at a time: create all tasks that can run at the \
-             same time before it."
+            "Each execution of {wait} waits for only one task: create all tasks that can run at the same time \
+             before it."
         );
     }
     let waits_for_tasks = |region: &Region| region.kind == RegionKind::Taskwait;

@@ -23,7 +23,7 @@ fn larger_tasks(region: &Region) -> &'static str {
         }
         RegionKind::Taskloop => "Give the loop a grainsize, so that each task has more to do.",
         _ => {
-            "Create fewer and larger ones: below some size call the work directly, without a task."
+            "Create fewer and larger tasks: below some size, do the work directly, without a task."
         }
     }
 }
@@ -240,7 +240,7 @@ impl Kept {
             _ => " each time",
         };
         format!(
-            "it made only {}{each_time}, which the thread that came to it executed itself, while others waited",
+            "it made only {}{each_time}, and the thread that encountered it executed them itself while others waited",
             count(self.tasks.div_ceil(self.loops), "task"),
         )
     }
@@ -252,8 +252,8 @@ impl Kept {
             false => "nearly all",
         };
         format!(
-            "the thread that came to it executed {all} of {} itself, while others waited: the runtime \
-             does so where there are very many",
+            "the thread that encountered it executed {all} of {} itself while others waited: the runtime does \
+             so if a taskloop makes very many tasks",
             count(self.tasks, "task"),
         )
     }
