@@ -48,8 +48,7 @@ fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> 
     }
     let each_ns = requests.ns / requests.count;
     let what = format!(
-        "threads asked {} for the next chunk; that took an estimated {} of the loop's time, {} \
-         at a time",
+        "threads asked {} for the next chunk; that took an estimated {} of the loop's time, {} each time",
         count(requests.count, "time"),
         percent(100.0 * part),
         time(each_ns),
@@ -86,12 +85,12 @@ fn remedy(facts: &Facts<'_, '_>, region: usize, requests: Span, part: f64) -> St
         Chunk::Larger => String::new(),
         Chunk::None => {
             return format!(
-                "{chosen}Larger chunks would be too few: use {fixed}, or share out a loop around it."
+                "{chosen}Larger chunks would be too few: use {fixed}, or share out an outer loop instead."
             );
         }
     };
     format!(
-        "{chosen}Hand out more iterations at once{larger}, or use {fixed} where all take the same time."
+        "{chosen}Hand out more iterations at once{larger}, or use {fixed} if all iterations take the same time."
     )
 }
 
@@ -149,8 +148,8 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let note = |region: usize| {
         let (does, more) = what(&facts.profile.regions[region])?;
         Some(format!(
-            "The {} {does}. The time for that cannot be told from its work. If an iteration \
-             takes less than a few microseconds, {more}.",
+            "The {} {does}. The time for that cannot be separated from its work. If an iteration takes less \
+             than a few microseconds, {more}.",
             facts.labels[region].in_words()
         ))
     };

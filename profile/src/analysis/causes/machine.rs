@@ -549,13 +549,13 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
     match kind {
         Kind::Oversubscription => (
             format!(
-                "{}, and had one {had} of the time",
+                "{}, and each had one for {had} of the time",
                 shared(facts, facts.overheads.threads)
             ),
             fewer_threads(facts),
         ),
         Kind::Affinity => (
-            format!("{threads} were bound to {processors}, and had one {had} of the time"),
+            format!("{threads} were bound to {processors}, and each had one for {had} of the time"),
             settings::advice_on_binding(&facts.profile.run),
         ),
         _ => {
@@ -571,8 +571,7 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
             };
             (
                 format!(
-                    "threads were ready to run for {} and had no processor, {why}; they had one {had} of \
-                     the time",
+                    "threads were ready to run for {} but had no processor, {why}; they had one for {had} of the time",
                     time(ready)
                 ),
                 remedy.to_owned(),
@@ -583,5 +582,5 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
 
 const WHEN_QUIET: &str = "Measure again on a quiet machine; until then do not trust these times.";
 
-const LEAVE_ROOM: &str = "Leave processors to them: start smaller teams (OMP_NUM_THREADS), or have those threads \
-                          sleep when they have nothing to do.";
+const LEAVE_ROOM: &str = "Leave processors to them: start smaller teams (OMP_NUM_THREADS), or let those \
+                          threads sleep when they have nothing to do.";

@@ -353,8 +353,8 @@ fn mentions(region: &Region, word: &str) -> bool {
 }
 
 /// Advice for a region whose directive has a `copyin` clause.
-const COPYIN: &str = "All threads but one copy what its copyin clause names, each time: where that is large, let them \
-                      share it.";
+const COPYIN: &str = "Its copyin clause copies variables to all other threads each time: if they are large, \
+                      let the threads share them.";
 
 impl Place {
     fn everywhere() -> Self {

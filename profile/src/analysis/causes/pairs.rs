@@ -80,8 +80,8 @@ fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences 
             what: "threads that have much to do in one of the two loops have little in the other".to_owned(),
             at: "between them",
             remedy: format!(
-                "If the loop at line {b} needs nothing from other threads' iterations of the one at line {a}, \
-                 add nowait to the latter."
+                "If no iteration of the loop at line {b} needs results of other threads from the loop at line \
+                 {a}, add nowait to the loop at line {a}."
             ),
         },
         (is_loop, _) => PairSentences {
@@ -95,8 +95,10 @@ fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences 
             ),
             at: "at both",
             remedy: match is_loop {
-                true => "If what follows needs nothing from other threads' iterations, add nowait to the loop.",
-                false => "If what follows needs nothing that other threads do before it, remove it.",
+                true => "If the code that follows needs no results of other threads from the loop, add nowait \
+                         to the loop.",
+                false => "If the code that follows needs no results of other threads from before the barrier, \
+                          remove the barrier.",
             }
             .to_owned(),
         },

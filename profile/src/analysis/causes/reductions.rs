@@ -60,8 +60,7 @@ fn cause(
     amount.upper = elapsed;
     let each_ns = combined.ns / combined.count.max(1);
     let what = format!(
-        "threads combined their parts of its reduction {}; that took {} of the loop's time, {} at a \
-         time",
+        "threads combined their parts of its reduction {}; that took {} of the loop's time, {} each time",
         count(combined.count, "time"),
         percent(100.0 * part),
         time(each_ns),

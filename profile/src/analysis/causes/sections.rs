@@ -69,7 +69,7 @@ pub(super) fn compare(facts: &Facts<'_, '_>, construct: usize) -> Sections {
     let others = (sum - longest) / (all.len() as u64 - 1);
     match longest as f64 >= LONGER * others as f64 {
         true => Sections::OneIsLonger(format!(
-            "{} took {} at a time, and the other sections {} on average",
+            "{} took {} on average, and the other sections {}",
             facts.the(region),
             time(longest),
             time(others)

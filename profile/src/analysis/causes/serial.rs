@@ -136,10 +136,10 @@ pub(super) fn note(facts: &Facts<'_, '_>) -> Option<String> {
     let is_much = unmeasured > 0 && facts.elapsed(unmeasured as f64).percent >= NEGLIGIBLE;
     let who = match facts.profile.run.runtimes.is_empty() {
         true => {
-            "OpenMP code that rompcc did not build, or threads that are not OpenMP's. `romp run` also \
-             measures the former, in a program that was built without rompcc"
+            "OpenMP code that was not built with rompcc, or threads that are not OpenMP threads. `romp run` \
+             measures such OpenMP code, too, if the whole program was built without rompcc"
         }
-        false => "threads that are not OpenMP's",
+        false => "threads that are not OpenMP threads",
     };
     is_much.then(|| {
         format!(

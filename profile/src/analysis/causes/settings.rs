@@ -53,8 +53,7 @@ pub(super) fn wakes(facts: &Facts<'_, '_>, cost_ns: u64) -> String {
     let setting = sleeps_at_once(facts).filter(|_| cost_ns >= SLEEPS_NS);
     setting.map_or(String::new(), |setting| {
         format!(
-            "{setting} has threads sleep as soon as they wait, and waking them takes long: try without \
-             it. "
+            "{setting} makes threads sleep as soon as they wait, and waking them takes long: try without it. "
         )
     })
 }
@@ -78,9 +77,9 @@ pub(super) fn not_nested(facts: &Facts<'_, '_>) -> String {
         || is("OMP_NUM_THREADS", &is_list)
         || is("OMP_PROC_BIND", &is_list);
     let avoid = match is_by_variable {
-        true => "Parallel regions nest: set OMP_MAX_ACTIVE_LEVELS=1",
+        true => "Parallel regions are nested: set OMP_MAX_ACTIVE_LEVELS=1",
         false => {
-            "Parallel regions nest, as the program asks for: have it call omp_set_max_active_levels(1)"
+            "Parallel regions are nested because the program asks for it: call omp_set_max_active_levels(1) instead"
         }
     };
     format!(
@@ -162,8 +161,8 @@ pub(super) fn fewer_threads(facts: &Facts<'_, '_>) -> String {
     };
     match waits_actively(facts) {
         true => format!(
-            "{fewer} If it must have more, set OMP_WAIT_POLICY=passive: threads that wait keep \
-             processors from those that have work."
+            "{fewer} If the program needs more threads, set OMP_WAIT_POLICY=passive, so that waiting threads \
+             leave their processors to those that have work."
         ),
         false => fewer,
     }

@@ -260,7 +260,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         false => String::new(),
     };
     let what = format!(
-        "{shared}started {}, for {} of work at a time; its team costs {}",
+        "{shared}started {}, with {} of work each time; its team costs {}",
         count(instances, "time"),
         time(each(useful)),
         time(each(paid)),
@@ -312,8 +312,8 @@ fn remedy(facts: &Facts<'_, '_>, kind: Kind, [work, paid, breaks_even]: [u64; 3]
         let least = time(breaks_even);
         match by_branch {
             true => format!(
-                ", or branch to a serial copy of it where it has less than about {least} of work \
-                 (with an if clause it still makes a team of one)"
+                ", or branch to a serial copy of it where it has less than about {least} of work (with an if \
+                 clause, it still starts a team of one thread)"
             ),
             false => format!(
                 ", or keep it serial with an if clause where it has less than about {least} of work"
@@ -321,11 +321,11 @@ fn remedy(facts: &Facts<'_, '_>, kind: Kind, [work, paid, breaks_even]: [u64; 3]
         }
     } else if work as f64 <= WORTH_A_TEAM {
         let how = match by_branch {
-            true => "in a branch of its own",
+            true => "in a serial copy of the code",
             false => "with an if clause",
         };
         let why = match facts.overheads.threads > 1 {
-            true => ": the threads' work includes fetching data from each other's caches",
+            true => ": part of the threads' work is fetching data from each other's caches",
             false => "",
         };
         format!(", or try whether it is faster serial, {how}{why}")

@@ -85,12 +85,12 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let (lost, sizes) = (time(lost), most.sizes());
     let (what, all_threads) = match small.len() {
         1 => (
-            format!("its teams had {sizes}, not {all}: {lost} of thread time were not used"),
+            format!("its teams had {sizes}, not {all}: {lost} of thread time was not used"),
             "See whether it can use all threads.",
         ),
         _ => (
             format!(
-                "their teams had fewer than {all}: {lost} of thread time were not used; those of that one \
+                "their teams had fewer than {all}: {lost} of thread time was not used; the teams of that one \
                  had {sizes}"
             ),
             "See whether these regions can use all threads.",
@@ -154,11 +154,11 @@ fn clauses(facts: &Facts<'_, '_>, region: usize) -> String {
 const CLAUSES: &[(&str, &str)] = &[
     (
         "if",
-        " An if clause may keep it serial more often than need be.",
+        " An if clause may keep it serial more often than necessary.",
     ),
     (
         "num_threads",
-        " A num_threads clause says how many threads it has.",
+        " A num_threads clause sets the number of its threads.",
     ),
 ];
 

@@ -66,7 +66,7 @@ pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause>
         let what = match kind.is_task_creation() {
             true => format!("{} took {each} each", count(starts, "task")),
             false => format!(
-                "started {}, {each} of its threads' time lost each time on average",
+                "started {}; each time, {each} of thread time was lost on average",
                 count(starts, "time")
             ),
         };

@@ -87,15 +87,14 @@ fn cause(
     let mut cause = facts.cause_of(Kind::TeamsOfOne, place, amount);
     cause.category = Some(Category::Mgmt);
     let what = format!(
-        "threads of other teams started {it} {}, each time with a team of one thread, for {} of work at a time; \
-         the team costs {}",
+        "threads of other teams started {it} {}, each time with a team of one thread and {} of work; the team costs {}",
         count(instances, "time"),
         time(works),
         time(costs),
     );
     let remedy = format!(
-        "Where omp_in_parallel() is true, branch to a serial copy of {it} (with an if clause it still makes a \
-         team of one)."
+        "Where omp_in_parallel() is true, branch to a serial copy of {it} (with an if clause, it still starts \
+         a team of one thread)."
     );
     let evidence = [
         ("instances", instances),
