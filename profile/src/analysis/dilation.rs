@@ -83,8 +83,8 @@ impl RegionDilation {
         let may_be_sampled = kind.may_be_sampled() && !kind.is_shared_by_a_team();
         let sample = match may_be_sampled && self.passed_pairs == 0 {
             true => {
-                "ROMP_BUDGET=none, ROMP_TRACE and ROMP_COUNTERS have all executions timed: if one of \
-                     them is set, leave it out. "
+                "ROMP_BUDGET=none, ROMP_TRACE and ROMP_COUNTERS time every execution: if one of them is set, \
+                 leave it out. "
             }
             false => "",
         };

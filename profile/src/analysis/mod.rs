@@ -241,9 +241,9 @@ impl<'p> Report<'p> {
             regions.any(|row| row.region == region && row.is_outside)
         };
         let what = match Barrier::of(&self.profile.regions[region]) {
-            _ if of(&self.overheads.regions) => "measured from outside",
+            _ if of(&self.overheads.regions) => "measured as a whole",
             Barrier::Estimated => "implicit barrier estimated",
-            Barrier::Hidden => "implicit barrier not told from the work",
+            Barrier::Hidden => "implicit barrier not separated from the work",
             Barrier::Measured | Barrier::None => return None,
         };
         Some(format!("{what}: {}", printable(why)))

@@ -166,7 +166,7 @@ fn remedy(row: &PropertyRow, place: &Shown<'_>) -> String {
     let little = |&lost| too_little_work(place.table, row.category, lost);
     if let Some(work) = waits.clone().find_map(little) {
         return format!(
-            "; all threads' work was only {}, which does not explain it: {}",
+            "; all threads together worked only {}, which does not explain it: {}",
             time(work),
             lower(TOO_LITTLE_WORK)
         );

@@ -100,7 +100,7 @@ pub const PARTS: [PartRow; 19] = [
         Part::Work,
         "work",
         ["Work", "Work"],
-        "Threads of teams did what the program asks for.",
+        "Threads of teams did the work of the program.",
     ),
     row(
         Part::Serial,
@@ -196,7 +196,7 @@ pub const PARTS: [PartRow; 19] = [
         Part::Untold,
         "untold",
         ["Not known", "Not known"],
-        "Work or waiting: it was measured from outside, or the barrier is not told from the work.",
+        "Work or waiting: the construct was measured as a whole, or its barrier is not separated from the work.",
     ),
     row(
         Part::Idle,

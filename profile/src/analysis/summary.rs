@@ -42,7 +42,7 @@ const WHOLE: &[RegionKind] = &[
 const MUCH_LESS_WIN_SHARE: f64 = 0.5;
 
 /// What to ask next if threads hardly wait. How fast they work, one run does not tell.
-const SCALE: &str = "`romp scale` shows whether caches or memory slow their work.";
+const SCALE: &str = "`romp scale` shows whether caches or memory slow them down.";
 
 /// What to do next if threads hardly wait in a program that was not built with Romp.
 const BUILD: &str = "Some constructs, such as atomic updates, cannot be seen in this mode: build with rompcc to \
@@ -74,7 +74,7 @@ impl Facts<'_> {
             // The same advice is given only once.
             let remedy = match same {
                 Some(first) if !cause.remedy.is_empty() => {
-                    format!("The advice of {} holds here, too.", first + 1)
+                    format!("The advice of item {} holds here, too.", first + 1)
                 }
                 _ => cause.remedy.clone(),
             };
@@ -100,14 +100,14 @@ impl Facts<'_> {
         }
         let regions = &self.profile.regions;
         let parallel = regions.iter().filter(|region| region.kind.is_parallel());
-        let headline = "No parallel region ran, so that there is nothing to analyse.".to_owned();
+        let headline = "No parallel region ran, so there is nothing to analyse.".to_owned();
         let why = match (parallel.count(), regions.len()) {
             (0, 0) => "None is known: was the program's OpenMP source compiled with rompcc and \
                   -fopenmp?"
                 .to_owned(),
             (0, others) => {
                 let others = count(others as u64, "region");
-                format!("The program has {others}, but none for a team.")
+                format!("The program has {others}, but none of them is a parallel region.")
             }
             (1, _) => "One is known, but this run did not reach it.".to_owned(),
             (known, _) => format!("{known} are known, but this run did not reach them."),
@@ -129,7 +129,7 @@ impl Facts<'_> {
         let whole = || self.flat.iter().filter(is_whole);
         let longest = whole().max_by_key(time_of)?;
         let headline = format!(
-            "What the threads of {} did is not known, longest of the {}: {} of {}.",
+            "It is not known what the threads of {} did. The longest is the {}: {} of {}.",
             count(whole().count() as u64, "construct"),
             self.labels[longest.region].in_words(),
             time(time_of(&longest)),
@@ -188,7 +188,7 @@ impl Facts<'_> {
             Some(next) => format!(". {next}"),
             None if is_negligible => ".".to_owned(),
             None if overheads.threads <= 1 => {
-                ", which is what the constructs themselves cost one thread.".to_owned()
+                ", the cost of the constructs themselves for one thread.".to_owned()
             }
             None => ", little in each place.".to_owned(),
         };
@@ -217,7 +217,7 @@ impl Facts<'_> {
         let says_nothing = self.causes.notes.is_empty() && self.crowd().is_none();
         let is_known = says_nothing && !self.is_negligible();
         let known = match self.overheads.threads <= 1 {
-            true => "What one thread lost is what the constructs themselves cost.",
+            true => "The time that one thread lost is the cost of the constructs themselves.",
             false => "No one change would win much: threads lost little in each place.",
         };
         let next = self.what_to_ask_next();
@@ -227,8 +227,8 @@ impl Facts<'_> {
     /// A doubtful cause in sentences.
     fn perhaps(&self, cause: &Cause) -> String {
         format!(
-            "Perhaps {} of {} ({}) to win, {}: {}. The machine or chance may cost as much: see whether it is \
-             so in further runs.",
+            "Perhaps {} of {} ({}) to win, {}: {}. The machine or chance may be the reason: see whether \
+             further runs show the same.",
             likely_time(cause),
             time(self.overheads.duration_ns),
             percent(cause.likely.percent),
@@ -296,8 +296,8 @@ impl Facts<'_> {
         let crowded = self.crowded();
         if self.profile.run.scheduling.is_none() {
             return Some(format!(
-                "{crowded}: some of that was waiting for a processor, also where it looks like \
-                 uneven work. Try no more threads than processors first."
+                "{crowded}: some of the lost time was waiting for a processor, even where it looks like uneven \
+                 work. First try no more threads than processors."
             ));
         }
         let Causes { list, most, .. } = self.causes;
@@ -309,8 +309,8 @@ impl Facts<'_> {
         };
         (is_limited && !is_said).then(|| {
             format!(
-                "{crowded}: mostly another thread computed while one waited, so {won} can be won. \
-                 Run as many threads as processors to see what waiting costs."
+                "{crowded}: while one thread waited, mostly another one computed, so {won} can be won. Run as \
+                 many threads as processors to see what waiting costs."
             )
         })
     }
@@ -448,8 +448,7 @@ impl Facts<'_> {
         let kind = self.labels[most.region].kind;
         let cheaper = most.cheaper(kind).map(|words| format!(" {words}"));
         Some(format!(
-            "{} ({}), {} of it the {executed}{}, measured {}: times there and around it are too \
-             long.{}",
+            "{} ({}), {} of it for the {executed}{}, measured {}: the times there and around it are too long.{}",
             self.dilated()?,
             time(dilation.cost.ns),
             portion(2 * most.pairs >= dilation.pairs),
@@ -470,16 +469,15 @@ impl Facts<'_> {
         let why = self.profile.regions[most.region].unsplit.as_deref();
         let why = why.map(|why| format!(", since {}", printable(why)));
         Some(format!(
-            "Of {} of the thread time ({}) it is not known whether it was work or overhead, {} in \
-             the {}, {}{}.",
+            "It is not known whether {} of the thread time ({}) was work or overhead, {} of it in the {}, {}{}.",
             percent(untold.percent),
             time(untold.ns),
             portion(2 * most.time.ns >= untold.ns),
             label.in_words_and_function(),
             match (most.is_outside, most.may_have_tasks) {
-                (true, _) => "which was measured from outside",
+                (true, _) => "which was measured as a whole",
                 (_, true) => "where threads may have executed the tasks of a taskloop",
-                _ => "whose implicit barrier is not told from its work",
+                _ => "whose implicit barrier is not separated from its work",
             },
             why.unwrap_or_default()
         ))

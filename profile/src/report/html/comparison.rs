@@ -79,7 +79,7 @@ fn cause(cause: &CauseChange) -> Value {
 fn in_words(subject: Subject) -> &'static str {
     match subject {
         Subject::WallTime => "elapsed time",
-        Subject::ExecTime => "thread time, with what is called",
+        Subject::ExecTime => "thread time, with regions inside",
         Subject::Lost(category) => category.in_words(),
     }
 }

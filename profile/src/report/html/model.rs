@@ -95,7 +95,7 @@ fn metrics(report: &Report<'_>) -> Value {
         counted(
             &format!("counter-{name}"),
             &name,
-            "Counted in the construct, without what was called.",
+            "Counted in the construct, without the regions inside.",
         )
     });
     parts.chain([executions]).chain(counters).collect()

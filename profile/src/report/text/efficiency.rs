@@ -164,7 +164,7 @@ impl Highest {
                 .right("-", format.width)
                 .right("-", format.width)
                 .right("-", format.width)
-                .text("  (the barrier is not told from the work)");
+                .text("  (the barrier is not separated from the work)");
             return;
         }
         let imbalance = self.imbalance;

@@ -75,8 +75,7 @@ fn spreads(
     more(hidden, "more row", out)?;
     writeln!(
         out,
-        "\nEach sign stands for twice the time of the one before it: . few instances, @ most, a \
-         blank none."
+        "\nEach sign is a range of times, twice that of the sign before it: . few instances, @ most, a blank none."
     )
 }
 
