@@ -202,7 +202,7 @@ fn forecast(forecast: &Forecast, judged: &Width, out: &mut TextSink<'_>) -> io::
     };
     let tried = forecast.tried.map(|tried| {
         format!(
-            " Tried: of {} threads it would have said {}, which took {}.",
+            " Check: for {} threads it would have estimated {}; the run took {}.",
             tried.threads,
             time(tried.predicted_ns),
             time(tried.measured_ns)
