@@ -75,7 +75,8 @@ export class CompareView {
   oneSided(constructs) {
     const rows = constructs.slice(0, MOST_COMPARED).map(({ region, time: of }) => [this.region(region), ONE_SIDED[region.status], sampleOf(of)]);
     const more = constructs.length - rows.length;
-    return [table("Constructs that are only in one of the programs", ["Construct", "Where", "Thread time, with what is called"], rows),
+    return [table("Constructs that are only in one of the programs", ["Construct", "Where", "Thread time, with \
+                                                                                             regions inside"], rows),
       more > 0 ? h("p", { class: "said" }, `There are ${counted(more, "further construct")}.`) : null];
   }
 

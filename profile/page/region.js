@@ -229,7 +229,7 @@ export class RegionView {
     });
     const rows = model.metrics.flatMap((/** @type {any} */ metric, /** @type {number} */ index) =>
       metric.id.startsWith("counter-") ? [[metric.name, exact(sums[index], "")]] : []);
-    return rows.length > 0 ? [h("h2", {}, "Counters"), table("All threads, without what was called", ["Counter", "Count"], rows)] : null;
+    return rows.length > 0 ? [h("h2", {}, "Counters"), table("All threads, without the regions inside", ["Counter", "Count"], rows)] : null;
   }
 
   /** @param {number} region */

@@ -19,10 +19,13 @@ const TERMS: &[(&str, &str)] = &[
     ("SUM", "The sum of the rows above."),
     (
         "Inclusive",
-        "What a call path adds to the duration, with what it calls: the time of its threads, \
+        "The part of the duration that a call path took, with the paths below it: the time of its threads, \
          divided by their number.",
     ),
-    ("Exclusive", "The same as inclusive without what is called."),
+    (
+        "Exclusive",
+        "The same as inclusive, without the paths below.",
+    ),
     ("Coverage", COVERAGE),
     ("Parallel coverage", COVERAGE),
     ("Serial", "The time outside of parallel regions."),
@@ -44,7 +47,7 @@ const TERMS: &[(&str, &str)] = &[
     ),
     (
         "Measuring",
-        "What the probes took: the part of the threads' time that a plain run would not have.",
+        "The time that the probes took: a run without measurement does not have it.",
     ),
     ("Total", overheads::TOTAL),
     (
@@ -63,14 +66,14 @@ const TERMS: &[(&str, &str)] = &[
     ),
     (
         "Rest",
-        "What is left of the efficiency when load is balanced: lost to waiting in turns, \
-         contention, management, and serial parts.",
+        "The efficiency that an even load would leave. The rest is lost to waiting in turns, contention, \
+         management, and serial parts.",
     ),
     ("Useful", "Thread time that was no overhead."),
     (
         "Waits",
-        "What a thread lost at constructs inside: waiting at barriers, critical sections and the \
-         like, and what the OpenMP library took there.",
+        "The time that a thread lost at constructs inside: waiting at barriers, critical sections and the \
+         like, and time in the OpenMP library.",
     ),
     (
         "Work",
@@ -169,8 +172,8 @@ fn column(name: &str) -> Option<String> {
     };
     let below = match suffix {
         "" => "",
-        "I" | "i" => " Here with what was called.",
-        "E" | "e" => " Here without what was called.",
+        "I" | "i" => " Here with the regions inside.",
+        "E" | "e" => " Here without the regions inside.",
         _ => return None,
     };
     let mut found: Vec<(Column, Vec<RegionKind>)> = Vec::new();
