@@ -39,8 +39,7 @@ pub(crate) fn withheld() -> Option<&'static str> {
     let main = unsafe { libc::getpid() };
     let exceeds = effective(SELF)? & !effective(main)?;
     (exceeds != 0).then_some(
-        "the program has given up rights in its main thread only, which the thread that writes \
-         still has",
+        "the program has given up rights in its main thread only; the thread that writes the profile still has them",
     )
 }
 

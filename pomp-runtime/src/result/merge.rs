@@ -162,35 +162,33 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
     let surprising = |count: u64| if snapshot.pauses == 0 { count } else { 0 };
     let counts = [
         (
-            "times that the program switched measurement off, of which nothing is known",
+            "times that the program switched measurement off; what it did meanwhile is not known",
             snapshot.pauses,
         ),
         (
-            "regions still open when this was written, and closed at that moment",
+            "regions that were still open when this was written, and were closed at that moment",
             snapshot.open,
         ),
         ("locks still held when this was written", snapshot.held),
         (
-            "regions left without their exit, and closed by one around them",
+            "regions that were left without an exit event, and were closed with the region around them",
             surprising(snapshot.skipped),
         ),
         (
-            "events that matched no open region, and were ignored",
+            "events that matched no open region and were ignored",
             surprising(snapshot.unmatched),
         ),
         (
-            "times that a thread began in one of several teams which initial threads had forked \
-             from one place at once, and may stand under the wrong one",
+            "times that a thread began in one of several teams that initial threads had forked at the same \
+             place and time; it may be shown in the wrong team",
             snapshot.guessed,
         ),
         (
-            "tasks that did not end where they began, and whose rest counts for what their \
-             thread did around it",
+            "tasks that did not end where they began; the rest of their time counts for the region around it",
             snapshot.migrated,
         ),
         (
-            "executions on call paths for which ROMP_MEMORY left no room, and which count for \
-             what surrounds them",
+            "executions on call paths for which ROMP_MEMORY left no room; they count for the region around them",
             snapshot.folded,
         ),
         (

@@ -122,9 +122,7 @@ fn finish_undisturbed() {
         }
         Some(Err(problem)) => say_lost(&problem),
         None if is_told(SaveOutcome::Nothing) || start.is_child => {}
-        None => {
-            message::say("no OpenMP construct that is measured was reached; no profile is written")
-        }
+        None => message::say("the run reached no measured OpenMP construct; no profile is written"),
     }
 }
 
@@ -266,8 +264,8 @@ fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: cl
             let path = config::short(&path).display();
             if dropped > 0 {
                 message::say(&format!(
-                    "{dropped} events are not in the trace {path}: it reached ROMP_TRACE_LIMIT, \
-                     or ROMP_TRACE_MEMORY was full before it was written"
+                    "{dropped} events are not in the trace {path}: the trace reached ROMP_TRACE_LIMIT, or \
+                     ROMP_TRACE_MEMORY was full"
                 ));
             }
             if replaced > 0 {
