@@ -134,8 +134,8 @@ export class RegionView {
     const has = (/** @type {any[]} */ list) => list.some((one) => one.region === region);
     const parts = [
       has(whole.instances) ? "times of instances" : "",
-      has(whole.arrivals) ? "who came last" : "",
-      whole.contention.some((/** @type {any} */ guard) => has(guard.sites)) ? "who kept whom out" : "",
+      has(whole.arrivals) ? "last arrivals" : "",
+      whole.contention.some((/** @type {any} */ guard) => has(guard.sites)) ? "contention" : "",
       has(whole.properties) || has(whole.efficiency) ? "properties" : "",
       whole.sections.includes("iterations") ? "what iterations cost" : "",
       whole.metrics.some((/** @type {any} */ metric) => metric.id.startsWith("counter-")) ? "counters" : "",
@@ -198,7 +198,7 @@ export class RegionView {
     return this.model.arrivals.filter((/** @type {any} */ one) => one.region === region).map((/** @type {any} */ one) => {
       const rows = one.threads.map((/** @type {number[]} */ [thread, last, late, first]) => [
         this.model.threads.name[thread], exact(last, ""), exact(late), first > 0 ? exact(first) : ""]);
-      return [h("h2", {}, "Who came last"),
+      return [h("h2", {}, "Last arrivals"),
         table(`${counted(one.instances, "barrier")}; ${one.pattern}${one.others > 0 ? `; ${counted(one.others, "other thread")}` : ""}`,
           ["Thread", "Times last", "After the one before it", "After the first"], rows)];
     });
@@ -213,10 +213,10 @@ export class RegionView {
         regionLink(model, site.region), thread === null ? "any thread" : model.threads.name[thread], regionLink(model, of), exact(waited, ""), exact(wait)]));
       const sites = guard.sites.map((/** @type {any} */ site) => [
         regionLink(model, site.region), exact(site.acquisitions, ""), exact(site.waited, ""), exact(site.wait_ns), exact(site.max_wait_ns), exact(site.hold_ns)]);
-      return [h("h2", {}, `Who kept whom out: ${guard.kind} ${guard.name}`),
+      return [h("h2", {}, `Contention: ${guard.kind} ${guard.name}`),
         table(`Entries: ${count(guard.acquisitions)}, ${count(guard.waited)}${guard.timed < guard.acquisitions ? ` of the ${count(guard.timed)} timed` : ""} waited: ${time(guard.wait_ns)}; held ${time(guard.hold_ns)}`,
-          ["Where it is asked for", "Entries", "Waited", "Time to get it", "Longest", "Held"], sites),
-        holders.length > 0 ? table("Who had it when others began to wait", ["Waiting at", "Holder", "Got it at", "Times", "Time"], holders) : null];
+          ["Place", "Entries", "Waited", "Time to get it", "Longest", "Held"], sites),
+        holders.length > 0 ? table("Holders when others began to wait", ["Waiting at", "Holder", "Got it at", "Times", "Time"], holders) : null];
     });
   }
 
