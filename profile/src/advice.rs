@@ -96,7 +96,7 @@ pub fn advice(kind: RegionKind, category: Category, facts: LoopFacts<'_>) -> Opt
     })
 }
 
-/// What to try for a loop whose iterations are spread unevenly.
+/// Advice for a loop whose iterations are spread unevenly.
 #[must_use]
 pub fn for_loop(facts: LoopFacts<'_>) -> &'static str {
     let schedule = Schedule::of(facts.schedule.unwrap_or_default());

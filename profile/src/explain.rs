@@ -221,7 +221,7 @@ fn charges(quantity: Quantity, kinds: &[RegionKind]) -> String {
             .iter()
             .copied()
             .filter(|kind| {
-                overheads::of(*kind)
+                overheads::costs_of(*kind)
                     .any(|cost| cost.quantity == quantity && may_be(cost.charge, category))
             })
             .collect();

@@ -215,7 +215,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
             cost: sum.cost(sum.time),
         })
         .collect();
-    order::by_key(&mut regions, |region| {
+    order::sort_by_key(&mut regions, |region| {
         (Reverse(region.cost.ns), region.region)
     });
     let all = sums.iter().fold(Sum::default(), |all, sum| Sum {

@@ -122,7 +122,7 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
         })
         .collect();
     share_waits(&mut grains, waits(tree));
-    order::by_key(&mut grains, |grain| {
+    order::sort_by_key(&mut grains, |grain| {
         (std::cmp::Reverse(grain.cost_ns()), grain.region)
     });
     grains
@@ -201,7 +201,7 @@ fn times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
             *count = count.saturating_add(measures.row.main.count);
             *ns = ns.saturating_add(Quantity::ExecTime.exclusive(&measures));
             if let Some(task) = task.filter(|task| *task != node.region) {
-                let lost = overheads::of(node.kind).map(|cost| node.lost(cost, &measures));
+                let lost = overheads::costs_of(node.kind).map(|cost| node.lost(cost, &measures));
                 let own = occupied(node.kind, measures.row).saturating_sub(measures.nested.all);
                 let worked = own.saturating_sub(lost.sum());
                 times[task].1 = times[task].1.saturating_add(worked);

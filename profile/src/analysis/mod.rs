@@ -120,7 +120,7 @@ pub struct Overview {
     pub regions: Vec<(usize, Execution)>,
 }
 
-/// Whether a region ran, as far as the profile tells.
+/// Whether a region ran, as far as the profile shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {
     /// It has a table.

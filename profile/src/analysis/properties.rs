@@ -79,12 +79,12 @@ pub(crate) fn analyse(
                 row,
                 region: table.region,
                 severity,
-                what: what(row, &place, severity),
+                what: sentence(row, &place, severity),
                 remedy: remedy(row, &place),
             });
         }
     }
-    order::by_key(&mut found, |property| {
+    order::sort_by_key(&mut found, |property| {
         (Reverse(property.severity.ns), property.region)
     });
     found
@@ -139,7 +139,7 @@ struct Shown<'a> {
 
 /// `For 4.05 s of thread time (16 %) threads waited ... at the implicit barrier
 /// of the LOOP at a.c:15 (in f)`
-fn what(row: &PropertyRow, place: &Shown<'_>, severity: Share) -> String {
+fn sentence(row: &PropertyRow, place: &Shown<'_>, severity: Share) -> String {
     format!(
         "For {} of thread time ({}) {} {} the {}",
         time(severity.ns),

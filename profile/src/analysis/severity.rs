@@ -288,7 +288,7 @@ impl<'r, 'p> Severities<'r, 'p> {
         if is_in_team {
             take(Part::Untold, node.untold_ns(measures));
         }
-        for cost in overheads::of(node.kind) {
+        for cost in overheads::costs_of(node.kind) {
             let part = lost(category(cost.charge, node), node.kind, cost.quantity);
             take(part, node.lost(cost, measures));
         }
@@ -346,7 +346,7 @@ impl<'r, 'p> Severities<'r, 'p> {
         for (part, ns) in [
             (Part::Idle, overheads.idle.ns),
             (Part::SmallTeam, overheads.small_teams.ns),
-            // For teams measured from outside, only the forks are known. Initial threads whose
+            // For teams measured as a whole, only the forks are known. Initial threads whose
             // teams partly overlap may have worked meanwhile.
             (Part::Untold, overheads.untold.ns.saturating_sub(untold)),
         ] {
@@ -410,7 +410,7 @@ fn lost(category: Category, kind: RegionKind, quantity: Quantity) -> Part {
 #[must_use]
 pub fn losses_of(kind: RegionKind) -> [Part; 2] {
     let costs = || {
-        overheads::of(kind).map(|cost| match cost.charge {
+        overheads::costs_of(kind).map(|cost| match cost.charge {
             Charge::To(category) => (category, cost.quantity),
             Charge::BySections => (Category::Imbal, cost.quantity),
         })

@@ -41,10 +41,10 @@ const WHOLE: &[RegionKind] = &[
 /// the win is below this part of the loss.
 const MUCH_LESS_WIN_SHARE: f64 = 0.5;
 
-/// What to ask next if threads hardly wait. How fast they work, one run does not tell.
+/// Advice if threads hardly wait. One run does not show how fast they work.
 const SCALE: &str = "`romp scale` shows whether caches or memory slow them down.";
 
-/// What to do next if threads hardly wait in a program that was not built with Romp.
+/// Advice if threads hardly wait in a program that was not built with Romp.
 const BUILD: &str = "Some constructs, such as atomic updates, cannot be seen in this mode: build with rompcc to \
                      see them.";
 
@@ -83,7 +83,7 @@ impl Facts<'_> {
         lines.extend(self.further());
         lines.extend(self.causes.notes.iter().cloned());
         if causes.is_empty() {
-            lines.extend(self.what_to_do());
+            lines.extend(self.advice_without_cause());
         }
         lines.extend(self.measuring());
         let dilated = self.dilated().map(|words| format!(" {words}."));
@@ -184,7 +184,7 @@ impl Facts<'_> {
             true => "Overhead is negligible:",
             false => "No one change would win much:",
         };
-        let next = match self.what_to_ask_next() {
+        let next = match self.next_step() {
             Some(next) => format!(". {next}"),
             None if is_negligible => ".".to_owned(),
             None if overheads.threads <= 1 => {
@@ -200,8 +200,8 @@ impl Facts<'_> {
         )
     }
 
-    /// What to ask next if nothing is to be won from waits; none of a program with one thread.
-    fn what_to_ask_next(&self) -> Option<&'static str> {
+    /// The next step if no wait is worth removing; none for a program with one thread.
+    fn next_step(&self) -> Option<&'static str> {
         let next = match self.is_from_outside() {
             true => BUILD,
             false => SCALE,
@@ -209,8 +209,8 @@ impl Facts<'_> {
         (self.is_negligible() && self.overheads.threads > 1).then_some(next)
     }
 
-    /// What to do if there is no cause. Notes and crowded processors say it themselves.
-    fn what_to_do(&self) -> Option<String> {
+    /// Advice if there is no cause. Notes and the sentence on crowded processors contain their own.
+    fn advice_without_cause(&self) -> Option<String> {
         if let Some(cause) = &self.causes.doubtful {
             return Some(format!("{} {}", self.perhaps(cause), cause.remedy));
         }
@@ -220,7 +220,7 @@ impl Facts<'_> {
             true => "The time that one thread lost is the cost of the constructs themselves.",
             false => "No one change would win much: threads lost little in each place.",
         };
-        let next = self.what_to_ask_next();
+        let next = self.next_step();
         next.or(is_known.then_some(known)).map(str::to_owned)
     }
 
@@ -237,7 +237,7 @@ impl Facts<'_> {
         )
     }
 
-    /// Whether what threads lost is little, and can be told from work and from the cost of measuring.
+    /// Whether threads lost little, and the loss is separated from work and from the cost of measuring.
     fn is_negligible(&self) -> bool {
         self.all_is_told()
             && self.overheads.whole_sum.overhead.percent < 2.0 * NEGLIGIBLE
@@ -375,7 +375,7 @@ impl Facts<'_> {
         !self.profile.run.runtimes.is_empty()
     }
 
-    /// Whether overhead can be told from work wherever it matters.
+    /// Whether overhead is separated from work wherever it matters.
     fn all_is_told(&self) -> bool {
         let mut causes = self.causes.list.iter();
         self.overheads.untold.percent < NEGLIGIBLE
@@ -390,7 +390,7 @@ impl Facts<'_> {
             .zip(sum.by_category.iter().map(|share| share.ns))
             .filter(|(_, ns)| *ns > 0)
             .collect();
-        order::by_key(&mut parts, |(_, ns)| std::cmp::Reverse(*ns));
+        order::sort_by_key(&mut parts, |(_, ns)| std::cmp::Reverse(*ns));
         let parts: Vec<String> = parts
             .into_iter()
             .map(|(category, ns)| format!("{} {}", category.in_words(), time(ns)))

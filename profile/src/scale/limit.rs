@@ -189,7 +189,7 @@ pub(super) fn limits(scaling: &Scaling) -> Vec<Limit> {
             let lost_ns = u64::try_from(lost(place)).unwrap_or(0);
             let part = place.at[scaling.judged].lost.largest();
             let percent = Share::of(lost_ns, width.duration_ns).percent;
-            let (what, advice) = told(scaling, width, place, part);
+            let (what, advice) = finding_and_advice(scaling, width, place, part);
             Limit {
                 place: index,
                 part,
@@ -214,7 +214,12 @@ fn capital(text: &str) -> String {
 }
 
 /// The finding, and the advice.
-fn told(scaling: &Scaling, width: &Width, place: &ScaledRegion, part: Part) -> (String, String) {
+fn finding_and_advice(
+    scaling: &Scaling,
+    width: &Width,
+    place: &ScaledRegion,
+    part: Part,
+) -> (String, String) {
     let is_of_run = matches!(part, Part::Waiting | Part::Runtime);
     if let Some(known) = place.cause.as_ref().filter(|_| is_of_run) {
         return (format!("most {}", known.found), known.remedy.clone());

@@ -130,7 +130,7 @@ fn meaning(part: Part) -> String {
         Part::Serial => "only one thread has work",
         Part::Runtime => "starting and ending teams, handing out work",
         Part::NotRun => "work for which threads had no processor",
-        Part::SmallTeams => "threads that teams did not take",
+        Part::SmallTeams => "threads that were in no team",
         Part::Untold => "not measured",
     };
     format!("{} = {what}", part.title())

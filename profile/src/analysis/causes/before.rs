@@ -109,7 +109,7 @@ fn waited_inside(facts: &Facts<'_, '_>, region: usize) -> u64 {
         if node.kind.is_parallel() {
             continue;
         }
-        let waits = overheads::of(node.kind).filter(|cost| is_wait_of_members(cost.quantity));
+        let waits = overheads::costs_of(node.kind).filter(|cost| is_wait_of_members(cost.quantity));
         for cost in waits {
             let lost = node.executors().map(|row| node.lost(cost, &row));
             sum += lost.sum::<u64>();

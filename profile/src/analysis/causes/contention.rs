@@ -124,7 +124,7 @@ fn cause(
         let likely = cause.likely.ns as f64 * data_factor(facts, &regions);
         cause.likely = facts.elapsed(likely.min(upper as f64));
     }
-    let (what, evidence) = what(facts, *kind, most.region, &regions, guard);
+    let (what, evidence) = finding(facts, *kind, most.region, &regions, guard);
     let cause = cause.showing(&evidence);
     let is_named = facts.profile.regions[most.region].name.is_some();
     let usual = remedy(facts, *kind, most.region);
@@ -222,7 +222,7 @@ fn timed_of(facts: &Facts<'_, '_>, regions: &[usize]) -> u64 {
 /// sections, locks and turns that threads come to very often.
 pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let regions = (0..facts.profile.regions.len()).filter(|&region| !explains(causes, region));
-    let note = |region| of_updates(facts, region).or_else(|| of_hot_guard(facts, region));
+    let note = |region| note_on_updates(facts, region).or_else(|| note_on_hot_guard(facts, region));
     regions.filter_map(note).collect()
 }
 
@@ -230,7 +230,7 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
 /// it may cost most of the time, also where no entry has to wait. A processor works ahead while it waits for a
 /// cache line, but not where the clock is read. So what this costs cannot be measured where there is work of a
 /// similar length.
-fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
+fn note_on_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     let regions = &facts.profile.regions;
     let kind = regions[region].kind;
     let remedy = match kind {
@@ -269,7 +269,7 @@ fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
 }
 
 /// A note on an atomic construct that took much of the thread time.
-fn of_updates(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
+fn note_on_updates(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     let kind = facts.profile.regions[region].kind;
     let is_read = reads_atomically(&facts.profile.regions[region]);
     if kind != RegionKind::Atomic || is_read || !has_many_variables(facts.profile, region) {
@@ -341,7 +341,7 @@ fn place(facts: &Facts<'_, '_>, preposition: &str, region: usize, taken: &[Entry
     }
 }
 
-fn what(
+fn finding(
     facts: &Facts<'_, '_>,
     kind: Kind,
     region: usize,
@@ -371,7 +371,7 @@ fn what(
                 true => format!("the {timed} timed entries ({times} in all)"),
                 false => format!("{times} entries"),
             };
-            // Only an entry that is timed by sample tells of a wait for a lock that was free.
+            // Only the time of a sampled entry shows a wait for a lock that was free.
             let passing = mean(facts, regions, PASSING);
             let is_fetched =
                 (waited as f64) < SELDOM_WAITED_SHARE * timed as f64 && passing >= FETCHED_NS;

@@ -1,6 +1,6 @@
 //! Loops whose chunks have few iterations. The runtime hands out the chunks inside the
 //! construct. The time for that is estimated from the requests that were timed. If none was
-//! timed, it cannot be told from work.
+//! timed, it cannot be separated from work.
 
 use super::ledger::Ledger;
 use super::{Cause, Facts, Kind, explains};

@@ -57,7 +57,7 @@ pub(super) fn others_of_program(facts: &Facts<'_, '_>) -> Option<(u64, u64)> {
 /// A note on threads that slept while the profile counts their time in teams as work; none if that is little. The
 /// threads of the process ran, or were ready to, for less time than they worked.
 pub(super) fn note_on_sleep(facts: &Facts<'_, '_>) -> Option<String> {
-    /// The least part of the work that is told. A virtual machine may lose some time to others, too.
+    /// The least part of the work that is mentioned. A virtual machine may lose some time to others, too.
     const LEAST_SHARE: f64 = 0.2;
     let (run, overheads) = (&facts.profile.run, facts.overheads);
     let awake = run.processor_ns_of_program();
@@ -79,7 +79,7 @@ pub(super) fn note_on_sleep(facts: &Facts<'_, '_>) -> Option<String> {
     })
 }
 
-/// What the kernel tells of the only initial thread, in nanoseconds.
+/// The kernel's figures for the only initial thread, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstThread {
     /// For how long it was ready and had no processor.
@@ -93,7 +93,7 @@ pub(crate) struct FirstThread {
     pub(super) others_beside: u64,
 }
 
-/// What the kernel tells of the initial thread. None if it tells nothing, if there are several, or if it is
+/// The kernel's figures for the initial thread. None if the kernel gives none, if there are several, or if it is
 /// not the thread that started the program.
 pub(crate) fn first_thread(
     profile: &Profile,
@@ -138,7 +138,7 @@ fn lost_by_first(profile: &Profile, tree: &Tree<'_>) -> u64 {
         let rows = node.executors().filter(is_first);
         let charged = rows.filter(|row| tree.is_charged(node, row.row.thread));
         let of_row = |row: Measures<'_>| {
-            let costs = overheads::of(node.kind).map(|cost| node.lost(cost, &row));
+            let costs = overheads::costs_of(node.kind).map(|cost| node.lost(cost, &row));
             costs.sum::<u64>() + node.untold_ns(&row)
         };
         charged.map(of_row).sum::<u64>()

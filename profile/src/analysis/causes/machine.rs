@@ -114,7 +114,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         return;
     }
     let mut say = |kind: Kind| {
-        let (what, remedy) = words(facts, kind, without, processors);
+        let (what, remedy) = finding_and_remedy(facts, kind, without, processors);
         let cause = facts.cause_of(kind, Place::everywhere(), amount);
         let cause = cause.showing(&evidence).saying(what, remedy);
         causes.list.push(cause);
@@ -160,7 +160,7 @@ fn doubt_what_is_not_evident(facts: &Facts<'_, '_>, scheduling: &Scheduling, cau
             // The work that only one thread may do is counted, so it shows on a busy machine as
             // well.
             Kind::Atomic | Kind::Critical | Kind::Lock | Kind::SerialPart => Doubt::Short,
-            // What remains of the others may be chance.
+            // The rest of the others may be chance.
             _ => Doubt::ByChance,
         });
     }
@@ -541,7 +541,12 @@ fn slowdown(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> f64 {
     ran(others) / ran(most_ready_ns as f64)
 }
 
-fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (String, String) {
+fn finding_and_remedy(
+    facts: &Facts<'_, '_>,
+    kind: Kind,
+    without: f64,
+    processors: u64,
+) -> (String, String) {
     let had = percent(100.0 * (1.0 - without));
     let threads = count(facts.overheads.threads, "thread");
     let processors = count(processors, "processor");

@@ -28,7 +28,7 @@ pub(super) fn evened_out(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
         let Some(part) = evened(&arrivals(facts, a), &arrivals(facts, b)) else {
             continue;
         };
-        let words = words(facts, a, b);
+        let words = pair_sentences(facts, a, b);
         let taken = ledger.take(|entry| [first, second].contains(&entry.region) && entry.is_wait());
         let all = super::sum(&taken);
         let amount = Amount {
@@ -65,7 +65,7 @@ struct PairSentences {
     remedy: String,
 }
 
-fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences {
+fn pair_sentences(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences {
     let (a, b) = (
         facts.labels[first.region].first,
         facts.labels[second.region].first,
@@ -152,7 +152,7 @@ fn executions(node: &TreeNode<'_>) -> u64 {
 type Arrival = (usize, u64, u64);
 
 /// When threads arrived at a barrier, as far as it was the same thread that came late again and again. The
-/// work of a loop tells more than the waits: these hold the time in which a thread lacked a processor.
+/// work of a loop shows more than the waits, which also hold the time in which a thread lacked a processor.
 fn arrivals(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<Arrival> {
     if entry.is_of(&[RegionKind::Loop])
         && let Some(rows) = facts.table(entry.region).and_then(work_and_wait)

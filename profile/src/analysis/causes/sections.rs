@@ -21,7 +21,7 @@ pub(super) enum Sections {
 }
 
 /// The sections of a construct.
-pub(super) fn of<'f, 'p>(
+pub(super) fn nodes_of<'f, 'p>(
     facts: &'f Facts<'_, 'p>,
     construct: usize,
 ) -> impl Iterator<Item = &'f TreeNode<'p>> {
@@ -36,7 +36,7 @@ pub(super) fn of<'f, 'p>(
 /// The time in each section of a construct, in nanoseconds.
 pub(super) fn times(facts: &Facts<'_, '_>, construct: usize) -> BTreeMap<usize, u64> {
     let mut times = BTreeMap::new();
-    for node in of(facts, construct) {
+    for node in nodes_of(facts, construct) {
         let main = node.rows().map(|row| row.row.main.ns);
         *times.entry(node.region).or_default() += main.sum::<u64>();
     }
@@ -52,7 +52,7 @@ pub(super) fn longest(facts: &Facts<'_, '_>, construct: usize) -> Option<usize> 
 /// Compares the sections of a construct by their mean time in one execution.
 pub(super) fn compare(facts: &Facts<'_, '_>, construct: usize) -> Sections {
     let mut all: BTreeMap<usize, [u64; 2]> = BTreeMap::new();
-    for node in of(facts, construct) {
+    for node in nodes_of(facts, construct) {
         let [ns, count] = all.entry(node.region).or_default();
         for row in node.rows() {
             *ns += row.row.main.ns;

@@ -94,7 +94,7 @@ const AWAKE_LLVM_NS: u64 = 210_000_000;
 /// The time in which other threads of the program ran outside of all teams, in nanoseconds: in code that is not
 /// measured. 0 if that is little, or if they may have waited for the next team.
 fn unmeasured_ns(facts: &Facts<'_, '_>) -> u64 {
-    /// The least part of the serial time that is told.
+    /// The least part of the serial time that is mentioned.
     const LEAST_SHARE: f64 = 0.2;
     /// The least percentage of the run that the serial part must have. Of a shorter one, the processor time of
     /// other threads is not known well enough.
@@ -157,7 +157,7 @@ fn short_stretches(facts: &Facts<'_, '_>) -> f64 {
     short.map(|of| of.ns as f64).sum()
 }
 
-/// Where most of the serial time went. Functions, user regions or the surrounding regions tell
+/// Where most of the serial time went. Functions, user regions or the surrounding regions show
 /// this, where known.
 fn place(facts: &Facts<'_, '_>) -> (Place, String) {
     let mut place = Place {

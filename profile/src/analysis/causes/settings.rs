@@ -1,4 +1,4 @@
-//! What the user's settings tell of a run, and advice on them.
+//! The user's settings (environment variables) as far as they explain a cause, and advice on them.
 
 use std::collections::BTreeSet;
 
@@ -101,8 +101,8 @@ pub(super) fn threads_of_team(facts: &Facts<'_, '_>) -> u64 {
     run.at_once(asked.min(limit))
 }
 
-/// What says that a team has so many threads, in words: `OMP_NUM_THREADS is 4`, or the number of processors.
-pub(super) fn who_asks_for(facts: &Facts<'_, '_>, threads: u64) -> String {
+/// The reason why a team has so many threads, in words: `OMP_NUM_THREADS is 4`, or the number of processors.
+pub(super) fn reason_for_threads(facts: &Facts<'_, '_>, threads: u64) -> String {
     match number(facts, "OMP_NUM_THREADS") {
         Some(asked) => format!("OMP_NUM_THREADS is {asked}"),
         None => format!("the process may use {}", count(threads, "processor")),

@@ -212,7 +212,7 @@ fn team_cost(facts: &Facts<'_, '_>, entry: &Entry) -> f64 {
 }
 
 fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>) -> Option<Cause> {
-    crate::order::by(&mut small, |a, b| b.0.wall.total_cmp(&a.0.wall));
+    crate::order::sort_by(&mut small, |a, b| b.0.wall.total_cmp(&a.0.wall));
     let (first, _) = small.first()?;
     let pair_cost = facts.profile.run.pair_cost_ps as f64 / 1000.0;
     let stay_regions = kind == Kind::SmallRegions && small.len() > 1;

@@ -66,7 +66,7 @@ pub(super) fn constructs(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
     let regions: Vec<usize> = small.iter().map(|it| it.entry.region).collect();
     ledger.take(|entry| entry.is_wait() && regions.contains(&entry.region));
     let lost = |it: &Construct| it.entry.amount.likely * it.part;
-    crate::order::by(&mut small, |a, b| lost(b).total_cmp(&lost(a)));
+    crate::order::sort_by(&mut small, |a, b| lost(b).total_cmp(&lost(a)));
     cause(facts, &small).into_iter().collect()
 }
 

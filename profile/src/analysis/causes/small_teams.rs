@@ -57,7 +57,7 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
         return Vec::new();
     }
     if overheads.threads == 1 && overheads.processes == 1 {
-        return of_one_thread(facts).into_iter().collect();
+        return cause_of_one_thread(facts).into_iter().collect();
     }
     if overheads.small_teams.percent < NEGLIGIBLE {
         return Vec::new();
@@ -105,12 +105,12 @@ fn all_small(facts: &Facts<'_, '_>, threads: u64) -> Vec<SmallTeams> {
     let all = members_by_region(facts).into_iter();
     let small = all.filter_map(|(region, members)| small_teams(facts, region, members, threads));
     let mut small: Vec<SmallTeams> = small.collect();
-    crate::order::by(&mut small, |a, b| b.likely.total_cmp(&a.likely));
+    crate::order::sort_by(&mut small, |a, b| b.likely.total_cmp(&a.likely));
     small
 }
 
 /// All regions, if none of them ever had more than one thread, and the user did not ask for that.
-fn of_one_thread(facts: &Facts<'_, '_>) -> Option<Cause> {
+fn cause_of_one_thread(facts: &Facts<'_, '_>) -> Option<Cause> {
     let threads = settings::threads_of_team(facts);
     let small = all_small(facts, threads);
     let most = small.first()?;
@@ -135,7 +135,7 @@ fn of_one_thread(facts: &Facts<'_, '_>) -> Option<Cause> {
     };
     let what = format!(
         "{their_teams} had 1 thread, though {}",
-        settings::who_asks_for(facts, threads)
+        settings::reason_for_threads(facts, threads)
     );
     Some(cause.saying(
         what,
@@ -179,7 +179,7 @@ fn small_teams(
 ) -> Option<SmallTeams> {
     // Of more threads than processors, only as many as there are processors run at once.
     let at_once = facts.profile.run.at_once(threads) as usize;
-    crate::order::by_key(&mut members, |member| Reverse(member.ns));
+    crate::order::sort_by_key(&mut members, |member| Reverse(member.ns));
     let all = members.first()?.ns;
     let sum: u64 = members.iter().map(|member| member.ns).sum();
     // For each size of small teams: their elapsed time, and how many there were.

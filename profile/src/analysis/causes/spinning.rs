@@ -49,7 +49,7 @@ pub(super) fn looks(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let locks: Vec<Entry> = ledger.open().filter(is_lock).cloned().collect();
     for spin in spins(facts, &locks, MOSTLY_LOOKS, 0.0).into_values() {
         ledger.take(|entry| spin.regions.contains(&entry.region));
-        causes.push(of_lock(facts, spin));
+        causes.push(cause_of_polled_lock(facts, spin));
     }
     causes
 }
@@ -60,7 +60,7 @@ pub(super) fn is_polling(cause: &Cause) -> bool {
 }
 
 /// Threads that test a lock until it is free.
-fn of_lock(facts: &Facts<'_, '_>, spin: Spin) -> Cause {
+fn cause_of_polled_lock(facts: &Facts<'_, '_>, spin: Spin) -> Cause {
     let amount = spin.amount;
     let mut place = facts.at("for", spin.regions[0]);
     place.regions = spin.regions;

@@ -30,7 +30,7 @@ pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> 
     ledger.take(|entry| {
         is_cost_of_team(entry) && found.iter().any(|(region, _)| *region == entry.region)
     });
-    crate::order::by(&mut found, |a, b| b.1.likely.total_cmp(&a.1.likely));
+    crate::order::sort_by(&mut found, |a, b| b.1.likely.total_cmp(&a.1.likely));
     cause(facts, &of_one, found).into_iter().collect()
 }
 

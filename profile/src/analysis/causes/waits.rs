@@ -33,7 +33,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     let lost = entry.amount.lost;
     let table = facts.table(entry.region).filter(|_| facts.matters(taken));
     let Some(table) = table else {
-        let cause = facts.cause(of_construct(entry.cost.kind, entry.category), at(), taken);
+        let cause = facts.cause(kind_of_cause(entry.cost.kind, entry.category), at(), taken);
         return Some(cause.saying(format!("threads waited {}", time(lost)), ""));
     };
     let other = sibling(facts, entry);
@@ -47,11 +47,11 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     // A loop without a barrier before this construct explains more than the little work in this
     // construct.
     if let Some(other) = other.filter(|_| subject == entry.region) {
-        return Some(of_sibling(facts, taken, entry, other));
+        return Some(cause_of_sibling(facts, taken, entry, other));
     }
     if !facts.knows_work_of(entry.region) {
         let cause = facts
-            .cause(of_construct(entry.cost.kind, entry.category), at(), taken)
+            .cause(kind_of_cause(entry.cost.kind, entry.category), at(), taken)
             .by_chance();
         return Some(cause.saying(last_to_come(facts, entry), UNSEEN_WORK));
     }
@@ -68,7 +68,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
                 .saying(what, too_late(facts, entry)),
         );
     }
-    Some(own(facts, taken, entry, subject))
+    Some(cause_of_construct(facts, taken, entry, subject))
 }
 
 /// The construct whose work threads waited for: that of the wait, or the one construct that is all of a
@@ -146,7 +146,7 @@ const UNSEEN_WORK: &str = "Its work can't be measured in this mode, since the co
 const ALL_OF_ITS_WORK: f64 = 0.9;
 
 /// The kind of cause that a construct suggests at whose end threads wait.
-fn of_construct(kind: RegionKind, category: Category) -> Kind {
+fn kind_of_cause(kind: RegionKind, category: Category) -> Kind {
     match (kind, category) {
         (RegionKind::Single, _) => Kind::Single,
         (RegionKind::Sections | RegionKind::ParallelSections, _) => Kind::Sections,
@@ -156,24 +156,29 @@ fn of_construct(kind: RegionKind, category: Category) -> Kind {
     }
 }
 
-fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) -> Cause {
+fn cause_of_construct(
+    facts: &Facts<'_, '_>,
+    taken: &[Entry],
+    entry: &Entry,
+    subject: usize,
+) -> Cause {
     let region = &facts.profile.regions[subject];
-    // Without rebuilding, GCC's `sections` that are all of a region are not told from the region.
-    let kind_of_work = match sections::of(facts, subject).next() {
+    // In a program that was not built with Romp, GCC's `sections` that are all of a region are one region with it.
+    let kind_of_work = match sections::nodes_of(facts, subject).next() {
         Some(_) if region.kind == RegionKind::Parallel => RegionKind::Sections,
         _ => region.kind,
     };
-    let kind = of_construct(kind_of_work, entry.category);
+    let kind = kind_of_cause(kind_of_work, entry.category);
     let place = at(facts, entry, subject);
     let cause = facts.cause(kind, place, taken);
     let table = facts.table(entry.region);
     let starts_anew = entry.cost.kind.is_parallel() && waits_elsewhere(facts, entry);
     let spread = table
         .filter(|_| !starts_anew)
-        .and_then(|table| shape::of(table, &facts.profile.threads));
+        .and_then(|table| shape::spread_of(table, &facts.profile.threads));
     let of_loop = loop_facts(region, facts.table(subject));
     if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
-        return of_spread(facts, entry, region.kind, cause, &spread, of_loop);
+        return cause_of_spread(facts, entry, region.kind, cause, &spread, of_loop);
     }
     // In Fortran the directive at the end has the clause.
     let unsplit = region.unsplit.as_deref().unwrap_or_default();
@@ -221,7 +226,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) ->
 }
 
 /// A wait at a construct of which it is known how much each thread had to do.
-fn of_spread(
+fn cause_of_spread(
     facts: &Facts<'_, '_>,
     entry: &Entry,
     kind: RegionKind,
@@ -355,7 +360,12 @@ struct Sibling {
     longest_ns: u64,
 }
 
-fn of_sibling(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, other: Sibling) -> Cause {
+fn cause_of_sibling(
+    facts: &Facts<'_, '_>,
+    taken: &[Entry],
+    entry: &Entry,
+    other: Sibling,
+) -> Cause {
     let kind = match other.kind {
         RegionKind::Master => Kind::Master,
         RegionKind::Single => Kind::Single,

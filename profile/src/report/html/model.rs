@@ -106,7 +106,7 @@ fn regions(report: &Report<'_>) -> Value {
     for label in &report.labels {
         files.push((&label.file, &label.short_file));
     }
-    order::by_key(&mut files, |file| *file);
+    order::sort_by_key(&mut files, |file| *file);
     files.dedup();
     let file = |name: &str| files.partition_point(|(file, _)| *file < name);
     let text = |text: Option<&String>| json!(text.map(|text| printable(text)));

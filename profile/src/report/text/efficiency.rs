@@ -113,7 +113,7 @@ fn summary_view(
     line.end(out)?;
     for (row, name) in regions.iter().zip(&names) {
         line.left(&shortened(name, width), width);
-        row.tell(&mut line, format);
+        row.write_cells(&mut line, format);
         line.end(out)?;
     }
     more(hidden, "more region", out)?;
@@ -156,7 +156,7 @@ impl Highest {
         }
     }
 
-    fn tell(&self, line: &mut Line, format: Format) {
+    fn write_cells(&self, line: &mut Line, format: Format) {
         line.number(self.time_ns, format);
         if self.barrier == Barrier::Hidden {
             line.right("-", format.width)
