@@ -66,7 +66,7 @@ macro_rules! entry {
         unsafe extern "C" fn $name() {
             #[unsafe(naked)]
             unsafe extern "C" fn noted() {
-                call_shape!(reductions::reduce::<{ Number::$name as usize }>)
+                call_shape!(reductions::give_part::<{ Number::$name as usize }>)
             }
             naked_asm!(
                 note!(),

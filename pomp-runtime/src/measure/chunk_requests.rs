@@ -48,7 +48,7 @@ pub(crate) fn is_free_to_join() -> bool {
     is_allowed() && LOOP.get().is_null() && !is_work_timed() && !is_any_held()
 }
 
-/// What is done at a request that is looked at.
+/// The measurement at a request that is in the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     /// It is timed.

@@ -15,7 +15,7 @@ static MONOTONIC: AtomicBool = AtomicBool::new(false);
 /// Attempts at a pair of readings; the tightest one counts.
 const PAIRS: usize = 16;
 
-/// What the user may ask for.
+/// The clock that the user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ClockChoice {
     /// The counter if it is fit, else the system's clock.

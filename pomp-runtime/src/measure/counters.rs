@@ -1,6 +1,6 @@
 //! Hardware and software counters, if the user asks for them: each thread has a group of the
 //! kernel's (`perf_event_open`), read where a region begins and ends. In all other runs an event
-//! only reads one word that nobody writes. What is counted in regions is in `counting`.
+//! only reads one word that nobody writes. The counts of regions are in `counting`.
 
 use std::io;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ pub(super) struct Counting {
 /// How many counters there are.
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
-/// What is counted: names and events, in order.
+/// The chosen counters: names and events, in order.
 static CHOSEN: Mutex<Vec<(String, Counter)>> = Mutex::new(Vec::new());
 
 #[inline(always)]

@@ -75,7 +75,7 @@ pub(crate) fn call_if_shown(name: &CStr) {
     }
 }
 
-/// Whether the C library knows of only one thread so far. A library that does not tell is taken to know
+/// Whether the C library knows of only one thread so far. A library that does not say so is taken to know
 /// of one.
 pub(crate) fn has_one_thread() -> bool {
     let tells = shown(c"__libc_single_threaded").filter(|tells| !tells.is_null());

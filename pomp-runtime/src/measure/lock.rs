@@ -109,7 +109,7 @@ impl Thread {
     ) -> Option<LockCall> {
         let call = self.lock_call(region, now)?;
         self.awaited.set(address as u64);
-        self.tell_lock_wait();
+        self.notify_lock_wait();
         Some(call)
     }
 
@@ -142,7 +142,7 @@ impl Thread {
         let call = call.without_pauses(at);
         if self.awaited.get() != 0 {
             if collector::is_listening() {
-                collector::tell(collector::events::Event::EndLockWait);
+                collector::notify(collector::events::Event::EndLockWait);
             }
             self.awaited.set(0);
         }

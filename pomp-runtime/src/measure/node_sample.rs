@@ -99,7 +99,7 @@ impl Intervals {
     }
 }
 
-/// What is known of the instances of a node that were passed over, and of the work between instances.
+/// Data on a node's instances that were passed over, and on the work between instances.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
     /// The intervals that are not left out because they are long, and all of them.
@@ -159,7 +159,7 @@ impl Sequence {
     }
 }
 
-/// What is known of tests of a lock that failed, and of calls that set a nestable lock again.
+/// Data on failed tests of a lock, and on calls that set a nestable lock again.
 #[derive(Debug, Default)]
 pub(super) struct Tests {
     /// How many of both were not timed since the last one that was.

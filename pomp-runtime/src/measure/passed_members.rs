@@ -84,7 +84,7 @@ pub(crate) fn ends_this() -> bool {
 
 /// The loop that is counted in the part that this thread executes, if that part is passed over.
 #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
-pub(crate) fn counted_loop() -> Option<&'static Region> {
+pub(crate) fn loop_passed_over() -> Option<&'static Region> {
     let thread = thread_in_part().filter(|_| state::is_quick())?;
     thread.passed_member.inner.get()?.region()
 }
@@ -122,7 +122,9 @@ pub(crate) fn passes_over_end_of_loop() -> bool {
 /// passed over, with the part that it is in.
 #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
 #[inline(always)]
-pub(crate) fn passes_over_loop(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
+pub(crate) fn passes_over_begin_of_loop(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> bool {
     holds_in_part(find, |thread, region| {
         !thread.is_busy() && thread.counts_construct(region)
     })

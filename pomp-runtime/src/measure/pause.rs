@@ -1,5 +1,5 @@
 //! The pauses of measurement, and the mark by which a thread sees that there is something to do
-//! before its next event. What threads do about them is in `pausing`.
+//! before its next event. The reactions of threads are in `pausing`.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};

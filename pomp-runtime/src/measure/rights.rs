@@ -1,4 +1,4 @@
-//! What the library may do: never more than the user who started the program, and never
+//! The rights of the library: never more than the user who started the program, and never
 //! more than the program still may.
 //!
 //! A program may run with more rights than its user has (set-user-id, capabilities). Then nothing

@@ -254,7 +254,7 @@ impl Thread {
         node.instances.add(ticks);
         let Some(sample) = node.sample() else { return };
         let longer_event = self.extra_ticks_of_event();
-        // What a pair of events costs on this thread.
+        // The cost of a pair of events on this thread.
         let timing = cost_of_pair() + 2 * longer_event;
         sample.longer_event.set(longer_event);
         // Holds that are timed are left out: once most are passed over, few are.

@@ -16,7 +16,7 @@ use super::signal_mask;
 /// How long the library waits for a reader that is behind, once in a run.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What stderr was at the start; none if it was closed.
+/// The file that stderr was at the start; none if it was closed.
 static STDERR: OnceLock<Option<Identity>> = OnceLock::new();
 /// Whether the library has waited for a reader in vain.
 static IS_STUCK: AtomicBool = AtomicBool::new(false);

@@ -138,7 +138,7 @@ pub(crate) fn start_anew() {
     LATEST.set(None);
     NEXT_INITIAL.store(1, Ordering::Relaxed);
     own_block().set(None);
-    // What the parent has lent to the program counts no instance of the child.
+    // The counters that the parent has lent to the program do not count instances of the child.
     coarse_clock::start_anew();
     watch_main();
 }

@@ -5,7 +5,7 @@
 //! line does other work meanwhile, but not across a read of the clock. So the library does not take
 //! the time of timed instances for that of the others. It knows how long the instances that it passes
 //! over and the work between them took together. Now and then it times two instances in a row, and so
-//! the work between these. What is left, without what passing over an instance takes, is the time of
+//! the work between these. The rest, without the cost of passing over an instance, is the time of
 //! the instances.
 //!
 //! A block may hold several such constructs, as a loop with an update for each component of a force. They
@@ -226,7 +226,7 @@ impl Round {
         self.work += each
             * match region.kind {
                 RegionKind::Atomic => mean,
-                // What is left may be more than what timed instances took, so the work must not be too
+                // The rest may be more than timed instances took, so the work must not be too
                 // little.
                 _ => mean + hidden + error,
             };

@@ -36,7 +36,7 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     // A function that is filtered out does not count as a region that did not run.
     let is_shown = |region: &&Region| !region.off || region.kind != RegionKind::Function;
     let mut regions: Vec<&'static Region> = regions.iter().copied().filter(is_shown).collect();
-    order::by_key(&mut regions, |region| position(region));
+    order::sort_by_key(&mut regions, |region| position(region));
     let places = Places::new(snapshot, &regions);
     let mut profile = Profile {
         schema: SCHEMA.to_owned(),
@@ -73,7 +73,7 @@ fn serial(places: &Places<'_>, ending: Ending) -> Vec<model::Serial> {
         })
     });
     let mut serial: Vec<model::Serial> = described.filter(|serial| serial.ns > 0).collect();
-    order::by_key(&mut serial, |serial| {
+    order::sort_by_key(&mut serial, |serial| {
         (Reverse(serial.ns), serial.after, serial.before)
     });
     serial
@@ -156,7 +156,7 @@ fn sources(regions: &[&Region]) -> Vec<SourceFile> {
     files.collect()
 }
 
-/// What a reader of the profile should know.
+/// Notes for a reader of the profile.
 fn notes(snapshot: &Snapshot) -> Vec<String> {
     // A pause cuts regions: that exits are missing is no surprise then.
     let surprising = |count: u64| if snapshot.pauses == 0 { count } else { 0 };
@@ -238,7 +238,7 @@ fn named(nodes: impl Iterator<Item = &'static Node>) -> String {
 /// Gives the new index of each.
 fn write_threads(profile: &mut Profile, places: &Places<'_>) -> Vec<usize> {
     let mut threads: Vec<usize> = (0..places.paths.len()).collect();
-    order::by_key(&mut threads, |thread| &places.paths[*thread]);
+    order::sort_by_key(&mut threads, |thread| &places.paths[*thread]);
     let mut rank = vec![0; threads.len()];
     for (new, old) in threads.iter().enumerate() {
         rank[*old] = new;
@@ -293,7 +293,7 @@ fn ordered(merged: &[Merged]) -> Vec<Ordered> {
             ordered.len() - 1
         });
         let mut below = children.remove(&old).unwrap_or_default();
-        order::by_key(&mut below, |child| {
+        order::sort_by_key(&mut below, |child| {
             Reverse((merged[*child].region, merged[*child].key.within))
         });
         pending.extend(below.into_iter().map(|child| (Some(child), new)));

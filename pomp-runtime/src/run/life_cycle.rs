@@ -59,7 +59,7 @@ fn start() -> bool {
         untimed::throttle(limit);
     }
     if config.contended_waits {
-        collector::waits::tell_only_contended();
+        collector::waits::notify_only_contended();
     }
     if let Some(list) = &config.counters {
         counters::choose(list);

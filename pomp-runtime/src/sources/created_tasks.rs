@@ -6,7 +6,7 @@
 //! runtime's functions instead, and dependences are not in the trace.
 //!
 //! GCC's runtime copies the data of a task. It gets a record ([`CreatedTask`]) with the data behind
-//! it, so that the record is copied, too, and tells at the execution which creation it belongs to.
+//! it, so that the record is copied, too, and shows at the execution which creation it belongs to.
 //! LLVM's runtime makes the copy itself, in front of the call; there, only the dependences are
 //! recorded.
 
@@ -24,7 +24,7 @@ use crate::measure::{dynamic, state, trace_stream};
 const DEPENDS: usize = 1 << 3;
 const DETACHES: usize = 1 << 13;
 
-/// What GCC's runtime is told of a task and its data.
+/// The arguments that GCC's runtime gets for a task and its data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made {
     pub(super) function: usize,

@@ -47,7 +47,7 @@ struct LiteralRecord {
 }
 
 /// The last bytes of a text. Of a short text these are all bytes; in a record or an id these bytes
-/// tell it from others.
+/// distinguish it from others.
 type Print = u128;
 
 /// Places for what is known of literals; a power of two.

@@ -1,4 +1,4 @@
-//! What the stubs have in common that stand in front of functions whose words they do not look at.
+//! The common code of stubs that are called instead of a function and pass its arguments on unread.
 
 /// Assembly that does something in between, and keeps the words that the caller has put in
 /// registers. It saves seven registers, one of which holds the number of words in vector registers.

@@ -50,7 +50,7 @@ impl CallWords {
     }
 }
 
-/// What the words of an entry are that is given the bounds of a loop. The names tell it.
+/// The meaning of the arguments of an entry that gets the bounds of a loop. It follows from the entry's name.
 #[derive(Clone, Copy)]
 struct Layout {
     /// The number of the word with the first value, or with the number of loops.

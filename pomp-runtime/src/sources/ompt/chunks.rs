@@ -233,7 +233,7 @@ pub(super) fn find_questions(lookup: Lookup) {
     // SAFETY: the name is a C string.
     let found = unsafe { lookup(c"ompt_get_parallel_info".as_ptr()) };
     GET_PARALLEL.store(found.expose_provenance(), Ordering::Relaxed);
-    let file = modules::of((lookup as *const ()).addr());
+    let file = modules::module_at((lookup as *const ()).addr());
     let handle = file.and_then(|(path, _)| called::loaded(&path));
     if let Some(handle) = handle {
         // SAFETY: the handle is the loader's, the name a C string.

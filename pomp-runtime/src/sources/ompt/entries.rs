@@ -170,7 +170,7 @@ pub extern "C" fn target(number: usize, caller: usize) -> usize {
 #[inline(never)]
 fn look_up(number: usize, caller: usize) -> usize {
     errno::keep(|| {
-        let (path, base) = modules::of(caller).unwrap_or_default();
+        let (path, base) = modules::module_at(caller).unwrap_or_default();
         let name = names().nth(number).unwrap_or_default();
         let function = |name: &CStr| called::by(&path, name).map_or(0, |found| found.addr());
         let found = match of_module(base, function) {

@@ -1,9 +1,9 @@
-//! What is kept of an explicit task, in the word that the runtime has for it: its region, or, if the
+//! The data of an explicit task, kept in the word that the runtime has for it: its region, or, if the
 //! task is traced, a record of its region and the label of its creation.
 
 use std::cell::Cell;
 
-use super::tell::MEMBER;
+use super::report::MEMBER;
 use crate::measure::errno;
 use crate::measure::records::Region;
 use crate::measure::shared::{SharedRef, SharedU64, leak};

@@ -1,14 +1,14 @@
-//! Reductions, where LLVM's runtime tells each thread to combine its part by atomic updates. The runtime
-//! reports nothing of it: the thread's next event ends it.
+//! Reductions in which LLVM's runtime has each thread combine its part by atomic updates. The runtime
+//! reports nothing of it, so the thread's next event ends the time of its part.
 
 use std::ffi::{c_int, c_void};
 
 use super::super::boundary::thread_event;
-use super::super::reductions::{BY_UPDATES, may_note};
+use super::super::reductions::{BY_UPDATES, is_part_measured};
 use super::entries::target;
 use crate::measure::clock::now;
 
-type Reduce = unsafe extern "C-unwind" fn(
+type GivePart = unsafe extern "C-unwind" fn(
     *mut c_void,
     usize,
     usize,
@@ -23,7 +23,7 @@ type Reduce = unsafe extern "C-unwind" fn(
 /// # Safety
 /// Only for the stubs: the words are those of the call, and `caller` is where it returns to.
 #[allow(clippy::too_many_arguments)]
-pub unsafe extern "C-unwind" fn reduce<const NUMBER: usize>(
+pub unsafe extern "C-unwind" fn give_part<const NUMBER: usize>(
     place: *mut c_void,
     thread: usize,
     variables: usize,
@@ -34,11 +34,11 @@ pub unsafe extern "C-unwind" fn reduce<const NUMBER: usize>(
     caller: usize,
     lock: *mut c_void,
 ) -> c_int {
-    let since = may_note().then(now);
+    let since = is_part_measured().then(now);
     // SAFETY: the runtime's function of this name takes these words.
     let left = unsafe {
-        let reduce: Reduce = std::mem::transmute(target(NUMBER, caller));
-        reduce(place, thread, variables, bytes, data, combine, lock)
+        let give: GivePart = std::mem::transmute(target(NUMBER, caller));
+        give(place, thread, variables, bytes, data, combine, lock)
     };
     if let Some(since) = since.filter(|_| left == BY_UPDATES) {
         thread_event(|thread| thread.combines_its_part(since));

@@ -1,4 +1,4 @@
-//! The runtime asks for a tool, and is told what to call.
+//! The start of OMPT: the runtime asks for a tool, and gets the callbacks.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

@@ -15,7 +15,7 @@ use super::abi::{self, Data, Dependence, depend};
 use super::links::{self, BEGUN};
 use super::places::{self, PlaceKind};
 use super::put_off::{catch_up, may_pass_over};
-use super::tell::{Address, not_done_at_once, tell_at};
+use super::report::{Address, not_done_at_once, report_events_at};
 use crate::measure::coarse_times;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
@@ -30,7 +30,7 @@ const TASK: PlaceKind = (RegionKind::Task, 0);
 /// reductions and that is not in the program.
 pub(super) fn begin_group(address: Address) {
     if !places::is_inside(TASKGROUP, address.addr()) {
-        tell_at(
+        report_events_at(
             TASKGROUP.0,
             address,
             &[Event::TaskgroupEnter, Event::TaskgroupBegin],
