@@ -298,7 +298,7 @@ impl Trace {
         self.definitions.regions.get(number as usize)?.as_ref()
     }
 
-    /// What the events of a region are in its construct.
+    /// The meaning of a region's events for its construct.
     #[must_use]
     pub fn meaning(&self, region: u32) -> Meaning {
         let meanings = &self.definitions.meanings;

@@ -129,7 +129,7 @@ impl Constructs {
         self.context.clear();
     }
 
-    /// What the page states replaces what was open.
+    /// The open regions that the page states replace those that were open.
     pub(super) fn replace(&mut self) {
         self.open = std::mem::take(&mut self.context);
     }
