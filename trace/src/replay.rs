@@ -479,7 +479,7 @@ impl Replay {
         self.chunk(time, length, Some(start), listener);
     }
 
-    /// The chunk before ends, with so many iterations, and perhaps one starts.
+    /// The chunk before ends, with this many iterations, and perhaps one starts.
     fn chunk(&mut self, time: u64, length: u64, first: Option<u64>, listener: &mut dyn Listener) {
         let Some(open) = self.open.last().and_then(|top| top.chunk) else {
             // The begin of the loop is missing.

@@ -62,7 +62,7 @@ fn map(size: usize, flags: libc::c_int) -> *mut libc::c_void {
     unsafe { libc::mmap(ptr::null_mut(), size, access, flags, -1, 0) }
 }
 
-/// Whether the system would give so many bytes.
+/// Whether the system would give this many bytes.
 pub(crate) fn has_room_for(size: usize) -> bool {
     let piece = map(size, 0);
     // SAFETY: nobody else knows of the piece.

@@ -107,7 +107,7 @@ impl Pair {
     }
 }
 
-/// So many nanoseconds in ticks, to about a hundredth. The first call takes 10 us.
+/// This many nanoseconds in ticks, to about a hundredth. The first call takes 10 us.
 pub(crate) fn ticks_of(ns: u64) -> u64 {
     /// In a millisecond; 0 if that is not known yet.
     static TICKS: AtomicU64 = AtomicU64::new(0);

@@ -21,7 +21,7 @@ use super::shared::leak;
 use super::thread::{self, Thread};
 use super::{attention, clock, coarse_clock, pause, sampling, state};
 
-/// So many instances are timed by the clock itself first. They show how long instances are.
+/// This many instances are timed by the clock itself first. They show how long instances are.
 const TIMED_FIRST_INSTANCES: u64 = 1024;
 
 /// Has a node timed by the coarse clock from now on if it is hot: if the thread's instances come

@@ -124,7 +124,7 @@ pub(crate) fn of_untimed_pair(scale: Scale, untimed: Untimed) -> u64 {
     u64::try_from(sum / u128::from(pairs.max(1))).unwrap_or(u64::MAX)
 }
 
-/// The time that so many pairs of events took in the program, as a multiple of their time in a loop. The
+/// The time that this many pairs of events took in the program, as a multiple of their time in a loop. The
 /// coarse clock timed them. The steps that it made during these events tell their time ([`own_time`]).
 fn in_place(pairs: u64) -> f64 {
     let all = thread::all();

@@ -41,9 +41,9 @@ fn timing_of_kind(kind: Option<RegionKind>) -> (f64, f64) {
 /// many updates of a variable that one thread uses.
 pub(super) const CONTENDED: u64 = 4;
 
-/// A cache line comes from another processor in the time of so many updates at most.
+/// A cache line comes from another processor in the time of this many updates at most.
 const TRANSFER: u64 = 128;
-/// A critical section that is passed over waits longer than a timed one for so many sections of
+/// A critical section that is passed over waits longer than a timed one for this many sections of
 /// other threads at most. Time beyond that limit counts as work: a few pieces of work may be so
 /// long that none of them was timed.
 const MORE_SECTIONS: f64 = 2.0;

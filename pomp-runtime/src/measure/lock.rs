@@ -44,7 +44,7 @@ pub(crate) struct LockCall {
 }
 
 impl LockCall {
-    /// The call stands for those of its node that were not timed, each of which took so many ticks.
+    /// The call stands for those of its node that were not timed, each of which took this many ticks.
     fn stands_for_untimed(self, ticks: u64) {
         if let Some(sample) = self.node.sample() {
             let untimed = sample.tests.untimed.get();

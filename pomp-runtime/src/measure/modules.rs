@@ -68,7 +68,7 @@ fn holds(info: &libc::dl_phdr_info, address: usize) -> bool {
     if info.dlpi_phdr.is_null() {
         return false;
     }
-    // SAFETY: the loader gives so many headers.
+    // SAFETY: the loader gives this many headers.
     let headers =
         unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
     headers.iter().any(|header| {

@@ -19,7 +19,7 @@ use super::thread::{self, Thread};
 /// lock, or a call that sets a lock again.
 const CALLS: u64 = 61;
 
-/// Failed tests up to the one that sets the lock are a row. One row in so many is timed as a whole.
+/// Failed tests up to the one that sets the lock are a row. One row in this many is timed as a whole.
 const ROWS: u64 = 8;
 
 /// A lock is about to be set at the region that `find` gives. Returns this thread if the call is

@@ -108,7 +108,7 @@ pub(super) fn of_number(number: u32) -> Option<(u64, u64)> {
     Some((pause.begin, pause.end?))
 }
 
-/// Whether there was a pause since so many of them were over, or one lasts.
+/// Whether there was a pause since this many of them were over, or one lasts.
 #[inline(always)]
 pub(super) fn was_since(over: u32) -> bool {
     mark() & !STILL != over

@@ -142,7 +142,7 @@ pub(super) fn most_longer() -> u64 {
 }
 
 /// How many teams of a region are passed over after one whose members recorded their events.
-/// `timed` teams of the region did so. Its teams come at this `interval` in ticks, and so many
+/// `timed` teams of the region did so. Its teams come at this `interval` in ticks, and this many
 /// `regions` take turns. If their members record, teams take this much `longer` in ticks, if known.
 pub(super) fn teams_to_pass_over(
     timed: u64,

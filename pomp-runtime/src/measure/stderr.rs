@@ -84,7 +84,7 @@ fn has_room(until: Instant) -> bool {
 /// Writes as much as there is room for, and does not block if others write meanwhile.
 fn write_now(part: &[u8], kind: libc::mode_t) -> Result<usize, libc::c_int> {
     let (file, bytes, length) = (libc::STDERR_FILENO, part.as_ptr().cast(), part.len());
-    // SAFETY: the bytes are there, and so many.
+    // SAFETY: the buffer has this many bytes.
     let written = unsafe {
         match kind {
             // Programs have functions of the name `send`.

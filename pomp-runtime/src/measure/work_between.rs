@@ -27,12 +27,12 @@ use super::thread::{self, Thread};
 const EACH: u64 = 4;
 /// In place of one of this many pieces of work, empty work is timed.
 const EACH_EMPTY: u64 = 4;
-/// Of the other nodes of a block, at most so many are looked at.
+/// Of the other nodes of a block, at most this many are looked at.
 const MOST_IN_TURN: usize = 16;
 /// A construct that is executed less often than this part of another one has no part in the work between
 /// instances of the latter.
 const LEAST_SHARE_IN_TURN: f64 = 1.0 / 16.0;
-/// Work that takes so many times as long as the interval that it is a part of took that long only since it was
+/// Work that takes this many times as long as the interval that it is a part of took that long only since it was
 /// timed.
 const TOO_LONG: f64 = 1.25;
 
@@ -211,7 +211,7 @@ struct Round {
 }
 
 impl Round {
-    /// Adds a construct of which so many instances are executed for `each` of the one construct. None if
+    /// Adds a construct of which this many instances are executed for `each` of the one construct. None if
     /// too little is known of it.
     fn add(&mut self, node: &Node, each: f64) -> Option<()> {
         let region = node.region()?;

@@ -265,7 +265,7 @@ in_front! {
 /// Records the two lists that are given to LLVM's runtime.
 ///
 /// # Safety
-/// The lists have so many items.
+/// The lists have this many items.
 unsafe fn created_kmp(lists: [(c_int, *const KmpDepend); 2]) {
     created(move |thread, task| {
         for (number, list) in lists {

@@ -77,7 +77,7 @@ unsafe fn object(object: *const [usize; 2]) -> (Kind, usize) {
 /// The same for a list that is given to LLVM's runtime.
 ///
 /// # Safety
-/// `list` points to so many items, or is null if there are none.
+/// `list` points to this many items, or is null if there are none.
 pub(super) unsafe fn each_of_kmp(
     number: usize,
     list: *const KmpDepend,

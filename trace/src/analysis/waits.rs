@@ -141,7 +141,7 @@ struct Arrivals {
 }
 
 /// The threads that had a critical section or lock, and when, the latest last. Earlier spans can
-/// matter only to a thread that waited while so many others had it.
+/// matter only to a thread that waited while this many others had it.
 #[derive(Default)]
 struct Holders {
     spans: VecDeque<(Where, u64, u64)>,

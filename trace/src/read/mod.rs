@@ -23,7 +23,7 @@ pub(crate) use definitions::printable;
 pub use state::State;
 pub use stream::{Stream, StreamElement};
 
-/// After so many invalid slots in a row, the rest of the file is not looked at: it may be a hole
+/// After this many invalid slots in a row, the rest of the file is not looked at: it may be a hole
 /// of any size.
 const LARGEST_GAP: u64 = 1 << 12;
 

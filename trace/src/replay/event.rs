@@ -141,7 +141,7 @@ pub enum Event {
         /// Its value.
         value: u64,
     },
-    /// Events are missing here, so many.
+    /// Events are missing here, this many.
     Missing(u64),
 }
 

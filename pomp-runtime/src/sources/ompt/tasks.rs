@@ -135,7 +135,7 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
     }
     thread_event(move |thread| {
         for index in 0..usize::try_from(number).unwrap_or(0) {
-            // SAFETY: the runtime gives so many.
+            // SAFETY: the runtime gives this many.
             let Dependence { address, kind } = unsafe { *list.add(index) };
             let (kind, address) = match kind {
                 depend::IN => (Kind::In, address),

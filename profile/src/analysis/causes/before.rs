@@ -7,7 +7,7 @@ use crate::columns::{Measures, Quantity, occupied};
 use crate::overheads;
 use crate::region_kind::RegionKind;
 
-/// Other waits in a team matter if they are more than one of so many parts of the wait.
+/// Other waits in a team matter if they are more than 1/`PARTS_OF_WAIT` of the wait.
 const PARTS_OF_WAIT: u64 = 10;
 
 /// The part of the threads' waits that is explained by the time that each thread spent

@@ -22,7 +22,7 @@ const LITTLE_REQUEST_SHARE: f64 = 0.01;
 /// The largest chunk that is advised.
 const MOST_ADVISED: u64 = 1_000_000;
 
-/// Chunks even out the work if there are at least so many for each thread.
+/// Chunks even out the work if there are at least this many for each thread.
 const SEVERAL: u64 = 10;
 
 /// Such a construct is only named in a note if it lasts for at least this percentage of the

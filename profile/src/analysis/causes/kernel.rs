@@ -31,7 +31,7 @@ pub(super) fn explained_ns(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u6
     scheduling.ready_ns.saturating_mul(others)
 }
 
-/// Whether a wait of so many nanoseconds may have been for threads without a processor, as far as is known.
+/// Whether a wait of this many nanoseconds may have been for threads without a processor, as far as is known.
 pub(super) fn may_explain(facts: &Facts<'_, '_>, waited_ns: u64) -> bool {
     let scheduling = scheduling(facts);
     scheduling.is_none_or(|scheduling| waited_ns <= explained_ns(facts, &scheduling))

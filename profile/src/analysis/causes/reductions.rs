@@ -10,7 +10,7 @@ use crate::model::{Row, Span};
 /// Combining is a cause if it takes at least this part of the loop's time.
 const COMBINING_SHARE: f64 = 0.1;
 
-/// The waits at the loop's end are for the parts of others if they are at most so many times as long
+/// The waits at the loop's end are for the parts of others if they are at most this many times as long
 /// as expected. Threads are not done with their work at the same time.
 const EXPECTED: f64 = 1.5;
 

@@ -73,7 +73,7 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
 /// For how long the initial thread slept outside of teams, in nanoseconds; 0 if that is little. It waited
 /// for input, output, time, or another process, and no other thread could have helped it.
 pub(super) fn slept(facts: &Facts<'_, '_>) -> u64 {
-    /// Sleep of less than one of so many parts of the serial time is little.
+    /// Sleep of less than 1/`PARTS_OF_SERIAL_TIME` of the serial time is little.
     const PARTS_OF_SERIAL_TIME: u64 = 20;
     let serial = facts.overheads.serial.ns;
     let first = facts.first_thread;

@@ -47,7 +47,7 @@ pub(super) fn has_usual_waits(facts: &Facts<'_, '_>) -> bool {
     sleeps_at_once(facts).is_some() || !names.iter().any(|name| settings.contains_key(*name))
 }
 
-/// The advice not to have threads sleep at once, where a team or a barrier costs so many nanoseconds; empty
+/// The advice not to have threads sleep at once, where a team or a barrier costs this many nanoseconds; empty
 /// if they do not.
 pub(super) fn wakes(facts: &Facts<'_, '_>, cost_ns: u64) -> String {
     let setting = sleeps_at_once(facts).filter(|_| cost_ns >= SLEEPS_NS);
@@ -101,7 +101,7 @@ pub(super) fn threads_of_team(facts: &Facts<'_, '_>) -> u64 {
     run.at_once(asked.min(limit))
 }
 
-/// The reason why a team has so many threads, in words: `OMP_NUM_THREADS is 4`, or the number of processors.
+/// The reason why a team has this number of threads, in words: `OMP_NUM_THREADS is 4`, or the number of processors.
 pub(super) fn reason_for_threads(facts: &Facts<'_, '_>, threads: u64) -> String {
     match number(facts, "OMP_NUM_THREADS") {
         Some(asked) => format!("OMP_NUM_THREADS is {asked}"),

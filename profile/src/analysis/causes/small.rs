@@ -111,7 +111,7 @@ impl Region {
     }
 }
 
-/// The user's work in so many bodies, in nanoseconds, if threads were busy for `useful`
+/// The user's work in this many bodies, in nanoseconds, if threads were busy for `useful`
 /// nanoseconds, and each body needed this `overhead`.
 pub(super) fn without_overhead(run: &Run, useful: f64, bodies: u64, overhead: f64) -> f64 {
     let [least, most] = HANDING_OUT;

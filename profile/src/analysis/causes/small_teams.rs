@@ -100,7 +100,7 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     vec![cause.saying(what, format!("{all_threads}{why}"))]
 }
 
-/// The small teams of all outermost regions, most to win first, if the program can have so many threads.
+/// The small teams of all outermost regions, most to win first, if the program can have this many threads.
 fn all_small(facts: &Facts<'_, '_>, threads: u64) -> Vec<SmallTeams> {
     let all = members_by_region(facts).into_iter();
     let small = all.filter_map(|(region, members)| small_teams(facts, region, members, threads));

@@ -130,7 +130,7 @@ fn around<'f, 'p>(
 /// From this number of waits on, it is no coincidence that each of them is for one task.
 const REPEATED: u64 = 3;
 
-/// A `taskwait` waits for one task at a time if there are at most so many tasks for each wait.
+/// A `taskwait` waits for one task at a time if there are at most this many tasks for each wait.
 const ONE_TASK: f64 = 1.5;
 
 /// The `taskwait` of the same team that waits for one task at a time, if there is one. A

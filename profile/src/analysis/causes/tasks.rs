@@ -39,7 +39,7 @@ fn more_tasks(region: &Region) -> &'static str {
     }
 }
 
-/// A taskloop makes one task each time if it makes at most so many on average.
+/// A taskloop makes one task each time if it makes at most this many on average.
 const ONE_EACH: f64 = 1.5;
 
 /// Advice for a taskloop that makes one task each time.
@@ -120,7 +120,7 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
 /// A thread keeps the tasks of a taskloop if it executes at least this part of them itself.
 const KEPT_TASKS_SHARE: f64 = 0.9;
 
-/// With at most so many tasks for each thread, GCC's runtime hands them out.
+/// With at most this many tasks for each thread, GCC's runtime hands them out.
 const HANDED_OUT: u64 = 64;
 
 /// One cause for each taskloop of which the thread that comes to it executes all tasks, while the

@@ -111,7 +111,7 @@ fn useful(facts: &Facts<'_, '_>, region: usize) -> u64 {
     its.map_or(0, |(_, of)| of.useful_ns)
 }
 
-/// The time in so many bodies that LLVM's runtime needed to hand out iterations, in nanoseconds. GCC's code
+/// The time in this many bodies that LLVM's runtime needed to hand out iterations, in nanoseconds. GCC's code
 /// computes them in place. `useful`: the time in these bodies.
 fn hidden(facts: &Facts<'_, '_>, bodies: u64, useful: u64) -> u64 {
     if facts.profile.run.calls_gnu_runtime() {
