@@ -200,7 +200,7 @@ export class RegionView {
         this.model.threads.name[thread], exact(last, ""), exact(late), first > 0 ? exact(first) : ""]);
       return [h("h2", {}, "Last arrivals"),
         table(`${counted(one.instances, "barrier")}; ${one.pattern}${one.others > 0 ? `; ${counted(one.others, "other thread")}` : ""}`,
-          ["Thread", "Times last", "After the one before it", "After the first"], rows)];
+          ["Thread", "Times last", "After the previous thread", "After the first"], rows)];
     });
   }
 

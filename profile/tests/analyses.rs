@@ -209,7 +209,7 @@ fn properties_are_ranked_and_say_where_and_what_to_try() {
     let report = Report::new(&profile);
     assert_eq!(
         report.properties[0].sentence(),
-        "For 6.00 s of thread time (3.0 %) threads waited for the one with the longest iterations at the \
+        "For 6.00 s of thread time (3.0 %) threads waited for the thread with the longest iterations at the \
          implicit barrier of the LOOP at a.c:15 (in f); hand out its iterations in smaller parts: try \
          schedule(static,CHUNK) or schedule(guided). If there are only a few iterations, collapse the loop \
          nest, or share out an inner loop."

@@ -136,7 +136,7 @@ pub const PARTS: [PartRow; 19] = [
         Part::Atomic,
         "atomic",
         [SYNCHRONISATION, "In atomics"],
-        "In atomic and flush directives.",
+        "In atomic and flush constructs.",
     ),
     row(
         Part::Taskgroup,
@@ -172,7 +172,7 @@ pub const PARTS: [PartRow; 19] = [
         Part::Other,
         "other",
         [MANAGEMENT, "Other"],
-        "Handing out sections, leaving critical sections and giving back locks.",
+        "Handing out sections, leaving critical sections and unsetting locks.",
     ),
     row(
         Part::Creation,
@@ -208,7 +208,7 @@ pub const PARTS: [PartRow; 19] = [
         Part::SmallTeam,
         "small_teams",
         [NO_WORK, "Small teams"],
-        "There was no thread since teams were smaller than the largest number of threads.",
+        "Threads that were in no team, since teams were smaller than the largest number of threads.",
     ),
 ];
 

@@ -40,8 +40,8 @@ pub(super) fn write(
 }
 
 const EXPLANATIONS: &[&str] = &[
-    "Useful  = thread time that was no overhead; Effic. = Useful / Total, or - where 2 % of the \
-     time or more can be work or overhead",
+    "Useful  = thread time that was no overhead; Effic. = Useful / Total, or - if 2 % of the time or more may \
+     be work or overhead",
     "Balance = mean useful time of a thread / largest: what an even spread of work would win",
     "Rest    = Effic. / Balance: lost to waiting in turns, contention, management, serial parts",
 ];
@@ -125,9 +125,9 @@ fn summary_view(
 }
 
 const SUMMARY_EXPLANATIONS: &[&str] = &[
-    "Work    = useful time; Imbal % = how much more of it a thread had than the one with least",
+    "Work    = useful time; Imbal % = how much more work a thread had than the thread with the least",
     "Waits   = lost at constructs inside; Barrier: waiting at the end; Runtime: getting in and out",
-    "A thread's own time is their sum, without that in which it had forked a nested team.",
+    "The sum is the time of a thread, without the time for which it had forked a nested team.",
 ];
 
 /// The highest value of any thread, in nanoseconds and percent.

@@ -139,7 +139,7 @@ fn latecomers(report: &Report<'_>, lateness: &Lateness, out: &mut TextSink<'_>) 
     for thread in lateness.threads.iter().take(MOST_LATECOMERS) {
         write!(
             out,
-            "    thread {} was last {} ({}), {} after the one before it",
+            "    thread {} was last {} ({}), {} after the previous thread",
             report.threads[thread.thread],
             count(thread.last, "time"),
             percent(thread.percent),
