@@ -143,7 +143,7 @@ impl Listener for Checker<'_> {
             Fault::BeforeBegin => "a region ends before it begins".to_owned(),
             Fault::OtherContext => "a page begins with other regions open".to_owned(),
             Fault::TooDeep => "more regions are open than a program can have".to_owned(),
-            Fault::NoRecord(words) => format!("{words} words are no records"),
+            Fault::NoRecord(words) => format!("{words} words are not records"),
         };
         self.findings.fault(|| format!("{place}: {what}"));
     }

@@ -236,7 +236,7 @@ fn region_type(of: EventRegion) -> Option<&'static str> {
 }
 
 /// Why the waits at a `single` with `copyprivate` are estimated.
-const COPIES: &str = "threads wait for the values of copyprivate where they meet the construct";
+const COPIES: &str = "threads wait at the construct for the values of copyprivate";
 
 /// The key of a descriptor that says so.
 fn has_copyprivate() -> (String, String) {
