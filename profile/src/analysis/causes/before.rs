@@ -1,4 +1,4 @@
-//! What each thread did before it waited for the others of its team, and for how long it waited.
+//! The work of each thread before it waited for the others of its team, and the time for which it waited.
 
 use super::Facts;
 use super::ledger::{Entry, is_wait_of_members};

@@ -60,7 +60,7 @@ fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> 
     Some(cause.showing(&evidence).saying(what, remedy))
 }
 
-/// What to do about a loop whose requests take this part of its time.
+/// Advice for a loop whose requests take this part of its time.
 fn remedy(facts: &Facts<'_, '_>, region: usize, requests: Span, part: f64) -> String {
     let clause = facts.profile.regions[region].schedule.as_deref();
     let clause = Schedule::of(clause.unwrap_or_default());
@@ -156,7 +156,7 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     much.filter_map(note).collect()
 }
 
-/// What the construct does, and what to do instead.
+/// A description of how the construct hands out iterations, and advice.
 fn what(region: &Region) -> Option<(&'static str, &'static str)> {
     match region.kind {
         RegionKind::Loop | RegionKind::ParallelLoop => {

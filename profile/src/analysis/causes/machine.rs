@@ -7,7 +7,7 @@
 use super::before::times_of;
 use super::kernel::{explained_ns, others_of_program, scheduling};
 use super::ledger::Amount;
-use super::settings::{self, fewer_threads, shared, waits_actively};
+use super::settings::{self, advice_on_fewer_threads, shared, waits_actively};
 use super::{
     Cause, Causes, Doubt, Facts, Kind, Place, contention, reductions, small, spinning, tasks,
 };
@@ -557,7 +557,7 @@ fn finding_and_remedy(
                 "{}, and each had one for {had} of the time",
                 shared(facts, facts.overheads.threads)
             ),
-            fewer_threads(facts),
+            advice_on_fewer_threads(facts),
         ),
         Kind::Affinity => (
             format!("{threads} were bound to {processors}, and each had one for {had} of the time"),

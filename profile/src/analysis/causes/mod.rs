@@ -425,7 +425,7 @@ type Detector = fn(&Facts<'_, '_>, &mut Ledger) -> Vec<Cause>;
 
 /// All detectors. Those with a more specific explanation stand first.
 const DETECTORS: &[Detector] = &[
-    teams::one_off,
+    teams::drop_start_of_first,
     teams_of_one::regions,
     small::regions,
     tasks::kept,

@@ -10,7 +10,7 @@ use crate::region_kind::RegionKind;
 /// A section is longer than the others if it takes at least this multiple of their mean time.
 const LONGER: f64 = 1.25;
 
-/// What is known of the sections of a construct.
+/// The comparison of the sections of a construct.
 pub(super) enum Sections {
     /// One takes longer than the others: what there is to say of it.
     OneIsLonger(String),

@@ -49,7 +49,7 @@ pub(super) fn has_usual_waits(facts: &Facts<'_, '_>) -> bool {
 
 /// The advice not to have threads sleep at once, where a team or a barrier costs this many nanoseconds; empty
 /// if they do not.
-pub(super) fn wakes(facts: &Facts<'_, '_>, cost_ns: u64) -> String {
+pub(super) fn advice_on_waking(facts: &Facts<'_, '_>, cost_ns: u64) -> String {
     let setting = sleeps_at_once(facts).filter(|_| cost_ns >= SLEEPS_NS);
     setting.map_or(String::new(), |setting| {
         format!(
@@ -65,7 +65,7 @@ pub(super) fn shared(facts: &Facts<'_, '_>, threads: u64) -> String {
 
 /// The advice for inner teams with too many threads. Regions nest if a variable says so (OpenMP 5.2, 2.4), or
 /// a call of the program, which comes later.
-pub(super) fn not_nested(facts: &Facts<'_, '_>) -> String {
+pub(super) fn advice_against_nesting(facts: &Facts<'_, '_>) -> String {
     let settings = &facts.profile.run.settings;
     let is = |name: &str, allows: &dyn Fn(&str) -> bool| {
         let value = settings.get(name);
@@ -140,11 +140,11 @@ fn forking_threads(facts: &Facts<'_, '_>) -> u64 {
 }
 
 /// Advice to run no more threads than there are processors.
-pub(super) fn fewer_threads(facts: &Facts<'_, '_>) -> String {
+pub(super) fn advice_on_fewer_threads(facts: &Facts<'_, '_>) -> String {
     let mut nodes = facts.tree.nodes.iter();
     let forking = forking_threads(facts);
     let fewer = match number(facts, "OMP_NUM_THREADS") {
-        _ if nodes.any(|node| facts.has_inner_teams(node)) => not_nested(facts),
+        _ if nodes.any(|node| facts.has_inner_teams(node)) => advice_against_nesting(facts),
         _ if forking > 1 => format!(
             "{} of the program start teams of their own: let all teams together have no more threads than \
              processors (OMP_NUM_THREADS, num_threads).",

@@ -266,7 +266,7 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         time(each(paid)),
     );
     let remedy = match are_teams_too_large {
-        true => settings::fewer_threads(facts),
+        true => settings::advice_on_fewer_threads(facts),
         false => {
             let usual = remedy(facts, kind, [each(useful), each(paid), breaks_even]);
             match mentions(&facts.profile.regions[first.region], "copyin") {
@@ -303,9 +303,9 @@ pub(super) fn may_lack_processors(facts: &Facts<'_, '_>, cause: &Cause) -> bool 
 /// `breaks_even`: the work from which on a team pays. All in nanoseconds.
 fn remedy(facts: &Facts<'_, '_>, kind: Kind, [work, paid, breaks_even]: [u64; 3]) -> String {
     if kind == Kind::Oversubscription {
-        return settings::not_nested(facts);
+        return settings::advice_against_nesting(facts);
     }
-    let wakes = settings::wakes(facts, paid);
+    let wakes = settings::advice_on_waking(facts, paid);
     // With a clause that is false, GCC's runtime still makes a team, of one thread.
     let by_branch = facts.profile.run.calls_gnu_runtime();
     let serial = if 2 * work <= breaks_even {

@@ -200,7 +200,7 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
         true => STATEMENTS,
         false => "",
     };
-    let wakes = settings::wakes(facts, each(first.entry.amount.lost));
+    let wakes = settings::advice_on_waking(facts, each(first.entry.amount.lost));
     let fewer = match facts.is_crowded() {
         true => FEWER,
         false => "",

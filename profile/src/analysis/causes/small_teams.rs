@@ -143,7 +143,7 @@ fn cause_of_one_thread(facts: &Facts<'_, '_>) -> Option<Cause> {
     ))
 }
 
-/// What is said of the clauses by which a region limits its teams.
+/// Sentences on the clauses by which a region limits its teams.
 fn clauses(facts: &Facts<'_, '_>, region: usize) -> String {
     let clauses = CLAUSES.iter();
     let its = clauses.filter(|(clause, _)| mentions(&facts.profile.regions[region], clause));

@@ -29,7 +29,7 @@ fn is_wait(entry: &Entry) -> bool {
 fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     let entry = largest(taken)?;
     let subject = subject(facts, entry);
-    let at = || at(facts, entry, subject);
+    let at = || place_of_wait(facts, entry, subject);
     let lost = entry.amount.lost;
     let table = facts.table(entry.region).filter(|_| facts.matters(taken));
     let Some(table) = table else {
@@ -109,7 +109,7 @@ fn subject(facts: &Facts<'_, '_>, entry: &Entry) -> usize {
 }
 
 /// The place of a wait for the work of a construct, its [`subject`].
-fn at(facts: &Facts<'_, '_>, entry: &Entry, subject: usize) -> Place {
+fn place_of_wait(facts: &Facts<'_, '_>, entry: &Entry, subject: usize) -> Place {
     let mut place = facts.at(entry.cost.place, subject);
     if subject != entry.region {
         place.regions.push(entry.region);
@@ -169,7 +169,7 @@ fn cause_of_construct(
         _ => region.kind,
     };
     let kind = kind_of_cause(kind_of_work, entry.category);
-    let place = at(facts, entry, subject);
+    let place = place_of_wait(facts, entry, subject);
     let cause = facts.cause(kind, place, taken);
     let table = facts.table(entry.region);
     let starts_anew = entry.cost.kind.is_parallel() && waits_elsewhere(facts, entry);
@@ -202,7 +202,9 @@ fn cause_of_construct(
         Kind::Sections => match &sections {
             Sections::OneIsLonger(which) => which.clone(),
             Sections::Even => EVEN_SECTIONS.to_owned(),
-            Sections::Unknown => "threads waited for the one with the longest sections".to_owned(),
+            Sections::Unknown => {
+                "threads waited for the thread with the longest sections".to_owned()
+            }
         },
         Kind::Barrier => last_to_come(facts, entry),
         Kind::Imbalance if starts_anew => last_to_come(facts, entry),
