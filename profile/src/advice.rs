@@ -72,7 +72,7 @@ pub const TOO_LITTLE_WORK: &str = "Threads came late to it. Either it is too sho
 pub const TOO_SHORT_FOR_TEAM: &str = "Threads came late to it: it is too short to be worth its team. Give it \
                                       more work, merge it with its neighbours, or use fewer threads.";
 
-/// What the advice for a loop depends on.
+/// The facts on which the advice for a loop depends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoopFacts<'a> {
     /// The argument of its `schedule` clause, such as `monotonic: Dynamic, 4` (Fortran has no

@@ -1,4 +1,4 @@
-//! What Romp can measure of constructs in a program that was not built with Romp, by the kind
+//! The constructs that Romp can measure in a program that was not built with Romp, by the kind
 //! of its OpenMP runtime. Reports, documentation and tests use this table.
 
 use crate::model::{Profile, Region, Span};
@@ -44,7 +44,7 @@ impl Counted {
     }
 }
 
-/// What one interface shows of a construct.
+/// The view that one interface gives of a construct.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// How often it is counted.

@@ -30,7 +30,7 @@ pub const HEADER_WORDS: usize = 16;
 /// Where the header has the length of the file, in bytes.
 pub const HEADER_BYTES_AT: u64 = 11 * 8;
 
-/// What a slot holds.
+/// The contents of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum SlotKind {
@@ -40,7 +40,7 @@ pub enum SlotKind {
     Records = 2,
 }
 
-/// What is known of the whole file.
+/// The facts about the whole file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Whether the program ended measurement itself.
@@ -119,7 +119,7 @@ impl Header {
 /// The head of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotHead {
-    /// What it holds.
+    /// Its contents.
     pub kind: SlotKind,
     /// Of records: which thread's.
     pub stream: u64,

@@ -39,7 +39,7 @@ pub trait Listener {
 /// come to an end.
 const MOST_OPEN: usize = 1 << 14;
 
-/// What is open on a thread.
+/// The open regions of a thread.
 #[derive(Debug, Default)]
 pub struct Replay {
     open: Vec<Open>,
@@ -516,7 +516,7 @@ fn level(record: &Record) -> Level {
     }
 }
 
-/// What an `Open` record says.
+/// The contents of an `Open` record.
 fn opened(record: &Record) -> Open {
     let [role, start, phase_start, label, path, ..] = record.operands;
     Open {

@@ -59,7 +59,7 @@ pub(crate) enum Look {
     Marks,
 }
 
-/// What to do at a request that is looked at.
+/// The measurement for a request that is in the sample.
 pub(crate) fn look() -> Look {
     let ends_work = is_work_timed();
     let times = match LOOP.get().is_null() {

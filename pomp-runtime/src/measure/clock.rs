@@ -97,7 +97,7 @@ impl Pair {
         tightest(counter)
     }
 
-    /// What `read_both` gave, once the clock is chosen.
+    /// The result of `read_both`, once the clock is chosen.
     pub(crate) fn of_both(counter: u64, ns: u64) -> Self {
         let ticks = match MONOTONIC.load(Ordering::Relaxed) {
             true => ns,

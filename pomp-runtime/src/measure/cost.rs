@@ -73,7 +73,7 @@ impl Calibrated {
     }
 }
 
-/// What passing over an instance of a construct or lock adds to its time, in ticks. `is_lent`: the
+/// The time that passing over an instance of a construct or lock adds to it, in ticks. `is_lent`: the
 /// program counts it.
 pub(super) fn ticks_of_passing(kind: RegionKind, is_lent: bool) -> f64 {
     let ticks = match (kind, is_lent) {

@@ -1,4 +1,4 @@
-//! What recording an event takes in the program itself.
+//! The time that recording an event takes in the program itself.
 //!
 //! A loop that records events one after the other has everything in the processor's caches. In a
 //! program, an event meets other data there. So one of many events is timed as a whole.

@@ -31,7 +31,7 @@ use crate::measure::calls::tree::CallTree;
 use crate::measure::helper_requests;
 use crate::measure::records::Node;
 
-/// What one thread records. Two threads never share a cache line of it.
+/// The records of one thread. Two threads never share a cache line of them.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Thread {

@@ -1,4 +1,4 @@
-//! What one thread traces: a stream of records, in pages that go to the writer of the trace.
+//! The trace of one thread: a stream of records, in pages that go to the writer of the trace.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ pub(super) static ON: AtomicBool = AtomicBool::new(false);
 /// Number of the next stream.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// What one thread traces.
+/// The trace of one thread.
 #[derive(Debug)]
 pub(crate) struct Stream {
     is_on: AtomicBool,

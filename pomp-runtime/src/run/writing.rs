@@ -20,7 +20,7 @@ use crate::measure::{
 };
 use crate::result::merge::{self, Ending, Snapshot};
 
-/// What must be remembered from the start.
+/// The facts that are kept from the start of the run.
 #[derive(Clone)]
 pub(super) struct Start {
     pub(super) config: Config,
@@ -277,7 +277,7 @@ fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: cl
     }
 }
 
-/// What became of a profile.
+/// The outcome of writing a profile.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
 pub(crate) enum SaveOutcome<'a> {

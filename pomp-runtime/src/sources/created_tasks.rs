@@ -40,7 +40,7 @@ pub(super) struct Made {
 type DataFunction = unsafe extern "C-unwind" fn(usize);
 type Copy2 = unsafe extern "C-unwind" fn(usize, usize);
 
-/// What stands in front of the data of a task.
+/// The record in front of the data of a task.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct CreatedTask {

@@ -55,13 +55,13 @@ fn wait_for_turn(wait: impl FnOnce()) {
     combine_part(wait, |thread, since, ()| thread.combines_its_part(since));
 }
 
-/// What LLVM's runtime returns where the thread adds its part by an atomic update of each variable.
+/// The value that LLVM's runtime returns if the thread adds its part by an atomic update of each variable.
 pub(super) const BY_UPDATES: c_int = 2;
 
 /// The thread gives its part to LLVM's runtime, and may wait for other parts meanwhile.
 #[inline(always)]
 fn give_part(give: impl FnOnce() -> c_int) -> c_int {
-    // What the runtime returns where another thread combines the parts.
+    // The value that the runtime returns if another thread combines the parts.
     const NOTHING_LEFT: c_int = 0;
     combine_part(give, |thread, since, left| match left {
         BY_UPDATES => thread.combines_its_part(since),

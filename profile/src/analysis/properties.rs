@@ -26,14 +26,14 @@ pub struct Property {
     pub region: usize,
     /// Thread time lost; percent of the program's thread time, the severity.
     pub severity: Share,
-    /// What happened and where, without a final stop.
+    /// The event and its place, without a final stop.
     pub what: String,
     /// Advice that continues the sentence; only a full stop if there is none.
     pub remedy: String,
 }
 
 impl Property {
-    /// What happened, where, and what to try.
+    /// The event, its place, and advice.
     #[must_use]
     pub fn sentence(&self) -> String {
         format!("{}{}", self.what, self.remedy)

@@ -11,7 +11,7 @@ use crate::runs::{CommonCause, Sample, partners};
 /// A cause on both sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct CauseChange {
-    /// What kind of cause.
+    /// The kind of cause.
     #[serde(serialize_with = "name")]
     pub kind: CauseKind,
     /// Its kind, in few words.

@@ -39,7 +39,7 @@ pub struct Inside {
 pub struct LimitCause {
     /// The place, and what happened there.
     pub found: String,
-    /// What to try.
+    /// Advice.
     pub remedy: String,
 }
 

@@ -49,7 +49,7 @@ pub struct Heavy {
     pub first: u64,
     /// The same if it is only one.
     pub last: u64,
-    /// What they cost together.
+    /// Their cost together.
     pub cell: Cell,
 }
 

@@ -97,7 +97,7 @@ fn watcher(trace: &Trace) -> Watcher<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Handover {
-    /// What was handed over.
+    /// The lock or critical section that was handed over.
     pub name: Name,
     /// The thread that gave it back, and when, in ticks.
     pub from: (Thread, u64),

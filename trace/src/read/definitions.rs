@@ -12,7 +12,7 @@ use crate::layout::{Definition, Meaning};
 /// A path with more steps than this is invalid.
 const LONGEST_PATH: u32 = 4096;
 
-/// What a trace defines.
+/// The definitions of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     pub(super) regions: Vec<Option<Descriptor>>,

@@ -36,7 +36,7 @@ pub enum ReadError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Nothing was written but the file's beginning.
@@ -61,7 +61,7 @@ pub enum ReadError {
     Format {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }
@@ -78,7 +78,7 @@ struct Page {
 pub struct Trace {
     path: PathBuf,
     source: Source,
-    /// What is known of the whole file.
+    /// The facts about the whole file.
     pub header: Header,
     definitions: Definitions,
     defined_pages: u64,

@@ -43,7 +43,7 @@ struct Launch {
 
 const _: () = assert!(size_of::<Launch>() == 64);
 
-/// What a member reports of the work that the region is.
+/// The events that a member reports of the work of a combined region.
 #[derive(Debug)]
 struct Work {
     begins: Action,

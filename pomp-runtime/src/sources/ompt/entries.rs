@@ -97,7 +97,7 @@ macro_rules! requests {
 
 crate::for_llvm_requests!(requests);
 
-/// What is added to the numbers of the entries that hand out chunks, to look up their functions.
+/// The offset that is added to the numbers of the entries that hand out chunks, to look up their functions.
 pub(super) const REQUESTS: usize = NAMES.len();
 
 /// All names by number.

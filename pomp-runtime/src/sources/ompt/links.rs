@@ -30,7 +30,7 @@ thread_local! {
     static FREE: Cell<Option<&'static TracedTask>> = const { Cell::new(None) };
 }
 
-/// What to keep for a task. Without memory for a record, its label is lost.
+/// The word to keep for a task. Without memory for a record, its label is lost.
 pub(super) fn keep(region: &'static Region, label: u64) -> u64 {
     match (label != 0).then(|| new(region, label)).flatten() {
         Some(link) => std::ptr::from_ref(link).expose_provenance() as u64 | LINKED,

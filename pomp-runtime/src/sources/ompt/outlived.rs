@@ -33,7 +33,7 @@ pub(super) fn entries_report_ends() -> bool {
     ENTRIES_REPORT_ENDS.load(Ordering::Relaxed)
 }
 
-/// What is not visible of such a runtime: its calls that release an atomic's lock have no entry.
+/// The constructs of such a runtime that are not visible: its calls that release an atomic's lock have no entry.
 pub(super) fn not_visible() -> Option<&'static str> {
     entries_report_ends().then_some("atomic")
 }

@@ -48,7 +48,7 @@ fn is_runtime(base: usize) -> bool {
 /// The file of a region whose place is unknown.
 const UNKNOWN: &str = "(unknown place)";
 
-/// What is measured at a place: the kind of the region, and for a critical section the number by
+/// The subject of measurement at a place: the kind of the region, and for a critical section the number by
 /// which the runtime knows it.
 pub(super) type PlaceKind = (RegionKind, u64);
 
@@ -60,7 +60,7 @@ struct CodePlace {
     known: PlaceKnowledge,
 }
 
-/// What is known of a place.
+/// The knowledge about a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlaceKnowledge {
     /// Its region.

@@ -44,7 +44,7 @@ enum Wait {
 }
 
 thread_local! {
-    /// What was put off last; in force if [`is_any`] says so.
+    /// The end that was put off last; in force if [`is_any`] says so.
     static LATEST: Cell<Option<PutOff>> = const { Cell::new(None) };
 }
 

@@ -160,7 +160,7 @@ fn loop_that_makes_tasks() -> Option<&'static Region> {
 }
 
 thread_local! {
-    /// What is kept for the explicit task that this thread executes; 0 if it executes none.
+    /// The word that is kept for the explicit task that this thread executes; 0 if it executes none.
     static EXECUTED: Cell<u64> = const { Cell::new(0) };
 }
 
