@@ -305,7 +305,7 @@ fn part(ready: u64, run: u64) -> f64 {
 
 /// The part of a busy time in which threads had no processor. It is at most the ready time per
 /// thread that the kernel reports: sleeping threads are not ready.
-fn lost_of(busy: f64, ready: u64, run: u64, threads: u32) -> f64 {
+fn time_without_processor(busy: f64, ready: u64, run: u64, threads: u32) -> f64 {
     (busy * part(ready, run)).min(ready as f64 / f64::from(threads.max(1)))
 }
 
@@ -373,7 +373,7 @@ fn useful_without(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) ->
         ready_ns,
         ..
     } = *scheduling;
-    let lost = lost_of(elapsed, ready_ns, run_ns, threads);
+    let lost = time_without_processor(elapsed, ready_ns, run_ns, threads);
     let likely = match kind {
         // With fewer threads, the processors still have the same total work to do.
         Kind::Oversubscription => {
@@ -394,7 +394,7 @@ fn useful_without(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) ->
 fn serial_without(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) -> Amount {
     let serial = facts.overheads.serial.ns as f64;
     let (ready, run) = (scheduling.first_ready_ns, scheduling.first_run_ns);
-    let likely = lost_of(serial, ready, run, 1);
+    let likely = time_without_processor(serial, ready, run, 1);
     let rest = 1.0 - likely / serial.max(1.0);
     for cause in causes.iter_mut().filter(|it| it.kind == Kind::SerialPart) {
         cause.likely = facts.elapsed(cause.likely.ns as f64 * rest);
