@@ -14,7 +14,7 @@ const SHOWN = [
   ["all", "also what is noise"],
 ];
 
-/** What is said of something that is only on one side. */
+/** The words for a construct or cause that is only on one side. */
 const ONE_SIDED = /** @type {Record<string, string>} */ ({ new: "only now", vanished: "only before" });
 
 /**

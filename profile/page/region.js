@@ -125,7 +125,7 @@ export class RegionView {
   }
 
   /**
-   * What the page of this region has for the whole run only, if a span of it is shown.
+   * The parts of this region's page that exist for the whole run only, if a span is shown.
    * @param {number} region
    */
   leftOut(region) {

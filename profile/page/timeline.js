@@ -13,7 +13,7 @@ const HANDED_OVER = "#d55e00";
 /** The colour of arrows from the end of a task to the begin of one that depends on it. */
 const DEPENDS = "#56b4e9";
 const COLOURS = ["", "#009e73", "#e69f00", "#cc79a7", "#0072b2"];
-/** What is written on these colours can be read: its contrast is at least 4.5. */
+/** Text on these colours has a contrast of at least 4.5. */
 const ON_COLOURS = ["", "#000", "#000", "#000", "#fff"];
 /** With more chunks or arrows than this, none are drawn, since they would blur. */
 const MOST_DRAWN = 3000;
@@ -188,7 +188,7 @@ export class TimelineView {
   }
 
   /**
-   * What a region is called in all views.
+   * The name of a region in all views.
    * @param {number} region
    * @param {string} [otherwise]
    * @returns {string}
