@@ -79,7 +79,10 @@ fn exit_inside_a_region_closes_what_is_open() {
             let run = program.run(&[way], &[]);
             assert_eq!(run.output.status.code(), Some(7), "{compiler} {way}");
             let notes = &run.profile().run.notes;
-            assert!(notes[0].starts_with("regions still open"), "{notes:?}");
+            assert!(
+                notes[0].starts_with("regions that were still open"),
+                "{notes:?}"
+            );
             assert_eq!(counts(run.profile())[0], "parallel@1 0: seq 1");
         }
     }
