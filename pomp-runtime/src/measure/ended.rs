@@ -95,7 +95,7 @@ impl Thread {
     pub(super) fn watch_for_the_next_team(&self) {
         let ended = self.top().filter(|top| top.role() == Role::Ended);
         if ended.is_some_and(|top| top.below().is_some_and(|below| below.role() == Role::Base)) {
-            self.looks_up_next_time();
+            self.request_catch_up();
         }
     }
 
@@ -111,7 +111,7 @@ impl Thread {
         self.passed_member.leave();
         if (serves_anew || was_passed) && !self.pass_table.is_passing() {
             self.pass_table.forget_place();
-            self.looks_no_more();
+            self.clear_catch_up_request();
         }
     }
 

@@ -45,7 +45,7 @@ pub(crate) struct LockCall {
 
 impl LockCall {
     /// The call stands for those of its node that were not timed, each of which took this many ticks.
-    fn stands_for_untimed(self, ticks: u64) {
+    fn count_for_untimed(self, ticks: u64) {
         if let Some(sample) = self.node.sample() {
             let untimed = sample.tests.untimed.get();
             sample.tests.untimed.set(0);
@@ -153,7 +153,7 @@ impl Thread {
         if self.sets_again(address) {
             self.trace_call(Op::LockNested, call, address, at);
             self.add_call(call, at);
-            return call.stands_for_untimed(at.wrapping_sub(call.start));
+            return call.count_for_untimed(at.wrapping_sub(call.start));
         }
         self.trace_call(Op::LockSet, call, address, at);
         if let Some(held) = self.held.free_for(address) {
@@ -208,7 +208,7 @@ impl Thread {
                 0 => ticks,
                 interval => ticks.min(interval),
             };
-            call.stands_for_untimed(ticks);
+            call.count_for_untimed(ticks);
             sample.tests.fails(|| false, || at);
         }
     }

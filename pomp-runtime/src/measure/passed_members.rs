@@ -167,7 +167,7 @@ impl Thread {
         self.passed_member.begin(root, coarse_clock::mark());
         // The next event in the part runs `catch_up` first, which puts the member on the stack.
         self.pass_table.forget_place();
-        self.looks_up_next_time();
+        self.request_catch_up();
     }
 
     /// Counts a loop or `workshare` in a part that is passed over. False if it has to be recorded.
@@ -259,7 +259,7 @@ impl Thread {
         member.end();
         // A worker goes on looking: its next team may be one that is not reported to it.
         if self.top().is_some_and(|top| top.role() == Role::Fork) {
-            self.looks_no_more();
+            self.clear_catch_up_request();
         }
     }
 

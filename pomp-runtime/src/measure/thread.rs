@@ -350,12 +350,12 @@ impl Thread {
 
     /// Has the next event that is recorded run `catch_up` first.
     #[inline(always)]
-    pub(super) fn looks_up_next_time(&self) {
+    pub(super) fn request_catch_up(&self) {
         self.seen.store(LOOK, Ordering::Relaxed);
     }
 
     #[inline(always)]
-    pub(super) fn looks_no_more(&self) {
+    pub(super) fn clear_catch_up_request(&self) {
         self.seen.store(self.pauses(), Ordering::Relaxed);
     }
 

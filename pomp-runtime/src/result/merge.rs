@@ -136,7 +136,7 @@ fn describe(region: &Region) -> model::Region {
         schedule: descriptor.schedule,
         variable: descriptor.variable,
         num_sections: descriptor.num_sections,
-        unsplit: region.hides_end().map(str::to_owned),
+        unsplit: region.hidden_end_reason().map(str::to_owned),
         code: descriptor.code,
         near: false,
     }

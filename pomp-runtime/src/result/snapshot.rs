@@ -368,7 +368,7 @@ impl Snapshot {
         let is_known = !self.samples.contains_key(&index)
             && node
                 .region()
-                .is_some_and(|region| region.hides_end().is_none());
+                .is_some_and(|region| region.hidden_end_reason().is_none());
         let body = match is_known {
             true => self.totals(index)[PseudoRegion::Body as usize].ticks,
             false => 0,

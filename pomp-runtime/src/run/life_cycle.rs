@@ -138,6 +138,6 @@ fn set_panic_hook() {
 #[cfg(not(test))]
 fn take_over_from_run_library() {
     if !rights::are_lent() && std::env::var_os(profile::run_list::VARIABLE).is_some() {
-        crate::measure::dynamic::call_if_shown(c"romp_run_stand_back");
+        crate::measure::dynamic::call_if_exported(c"romp_run_stand_back");
     }
 }

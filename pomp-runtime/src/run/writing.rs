@@ -179,24 +179,24 @@ fn has_memory() -> bool {
 /// Writes what was measured; none if there is nothing.
 fn write(start: &Start, is_last: bool, before: Option<&Saved>) -> Option<Result<Saved, String>> {
     if !thread::all().is_empty() && !has_memory() {
-        return Some(Err(lost(
+        return Some(Err(message_of_loss(
             "the program has left too little memory to write it",
         )));
     }
     let profile = profile(start, is_last)?;
     if let Some(why) = rights::withheld() {
-        return Some(Err(lost(why)));
+        return Some(Err(message_of_loss(why)));
     }
     let options = files_of(&start.config);
     let saved = match before {
         Some(before) => save_over(&profile, &options, before),
         None => save(&profile, &options),
     };
-    Some(saved.map_err(lost))
+    Some(saved.map_err(message_of_loss))
 }
 
 /// The message that there is no profile, and why.
-fn lost(why: impl std::fmt::Display) -> String {
+fn message_of_loss(why: impl std::fmt::Display) -> String {
     format!("the profile is lost: {why}")
 }
 

@@ -202,9 +202,9 @@ impl Region {
     }
 
     /// Why the wait at its end cannot be separated from the rest; none if it can.
-    pub(crate) fn hides_end(&self) -> Option<&str> {
-        let is_told = self.is_unsplit() && self.reports_barrier.load(Ordering::Relaxed);
-        self.descriptor.unsplit.as_deref().filter(|_| !is_told)
+    pub(crate) fn hidden_end_reason(&self) -> Option<&str> {
+        let is_reported = self.is_unsplit() && self.reports_barrier.load(Ordering::Relaxed);
+        self.descriptor.unsplit.as_deref().filter(|_| !is_reported)
     }
 
     /// The region to which a section's events belong.

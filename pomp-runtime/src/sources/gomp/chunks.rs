@@ -189,7 +189,7 @@ impl Layout {
 /// # Safety
 /// The words are those of the call.
 #[inline(always)]
-pub(super) unsafe fn begun<E: Row>(
+pub(super) unsafe fn begun_loop<E: Row>(
     call: Call,
     passed: impl FnOnce() -> CallWords,
 ) -> Option<Shared> {
@@ -202,7 +202,7 @@ pub(super) unsafe fn begun<E: Row>(
 }
 
 /// # Safety
-/// As in [`begun`].
+/// As in [`begun_loop`].
 #[cold]
 #[inline(never)]
 unsafe fn read(layout: Layout, call: Call, passed: &CallWords) -> Option<Shared> {

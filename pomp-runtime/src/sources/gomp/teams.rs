@@ -68,7 +68,7 @@ unsafe fn entered<E: Entry>(
         stack: Some(StackWords::beginning_with(on_stack)),
     };
     // SAFETY: as the caller promises.
-    let shared = unsafe { chunks::begun::<E>(call, passed) };
+    let shared = unsafe { chunks::begun_loop::<E>(call, passed) };
     (call, function, shared)
 }
 

@@ -273,7 +273,7 @@ fn team_size() -> u32 {
 /// A construct begins whose iterations or parts are shared out; `region` only if it is a loop.
 #[cold]
 #[inline(never)]
-pub(super) fn begun(region: Option<&'static Region>) {
+pub(super) fn begin_construct(region: Option<&'static Region>) {
     let due = DUE.take();
     let team = team_size();
     let is_begun = due.and_then(|Due { shared, part }| {

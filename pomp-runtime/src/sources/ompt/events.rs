@@ -340,7 +340,7 @@ fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event]) {
         }
         report_events(region, events);
         if handed_out::is_on() {
-            chunks::begun(region.filter(|_| is_loop));
+            chunks::begin_construct(region.filter(|_| is_loop));
         }
         return;
     }

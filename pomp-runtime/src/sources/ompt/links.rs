@@ -61,7 +61,7 @@ fn new(region: &'static Region, label: u64) -> Option<&'static TracedTask> {
 ///
 /// # Safety
 /// `kept` is what `keep` gave, or is kept for an implicit task.
-pub(super) unsafe fn kept(kept: u64) -> Option<(&'static Region, u64)> {
+pub(super) unsafe fn region_and_label(kept: u64) -> Option<(&'static Region, u64)> {
     if kept & !BEGUN <= MEMBER {
         return None;
     }

@@ -127,7 +127,7 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
     // SAFETY: the runtime gives the place that we filled, if the task is a new one.
     let kept = unsafe { task.as_ref() }.copied().unwrap_or(0);
     // SAFETY: as above.
-    let Some((_, label)) = (unsafe { links::kept(kept) }) else {
+    let Some((_, label)) = (unsafe { links::region_and_label(kept) }) else {
         return;
     };
     if label == 0 || kept & BEGUN != 0 || list.is_null() {
@@ -167,7 +167,7 @@ thread_local! {
 /// The explicit task that this thread executes.
 fn executed_now() -> Option<(&'static Region, u64)> {
     // SAFETY: it was kept for a task that is not over.
-    unsafe { links::kept(EXECUTED.get()) }
+    unsafe { links::region_and_label(EXECUTED.get()) }
 }
 
 /// The loop of which a task is a part. The runtime may let such a task make tasks of a part of its
@@ -185,7 +185,7 @@ fn loop_of_part(task: Option<(&'static Region, u64)>, address: Address) -> Optio
 /// `task` is null or a place that `task_create` or `implicit_task` has filled.
 unsafe fn read(task: Data) -> Option<(&'static Region, u64)> {
     // SAFETY: as the caller promises.
-    unsafe { links::kept(*task.as_ref()?) }
+    unsafe { links::region_and_label(*task.as_ref()?) }
 }
 
 pub(super) unsafe extern "C" fn task_schedule(prior: Data, status: c_int, next: Data) {
