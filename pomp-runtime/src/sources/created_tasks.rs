@@ -190,7 +190,7 @@ fn created(record: impl FnOnce(&'static Thread, u64) + Copy) -> u64 {
 /// As `created`, for GCC's runtime.
 ///
 /// # Safety
-/// The words are those that the program gives to `GOMP_task`.
+/// The arguments are those that the program gives to `GOMP_task`.
 pub(super) unsafe fn created_gomp(flags: usize, depend: usize) -> u64 {
     created(move |thread, task| {
         if flags & DEPENDS != 0 {

@@ -19,7 +19,7 @@ type Six = unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize, usize)
 /// Entries of up to six words.
 ///
 /// # Safety
-/// Only for the stubs: `caller` is where the call returns to, the other words are its own.
+/// Only for the stubs: `caller` is where the call returns to, the other arguments are its own.
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C-unwind" fn around<E: Entry>(
     a: usize,
@@ -32,7 +32,7 @@ pub unsafe extern "C-unwind" fn around<E: Entry>(
     caller: usize,
 ) -> usize {
     let call = site::of::<E>(place::<E>(a, caller), a);
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let function: Six = unsafe { std::mem::transmute(call.function) };
     before::<E>(call);
     // SAFETY: as above.
@@ -67,7 +67,7 @@ pub unsafe extern "C-unwind" fn around_many<E: Entry>(
     more: StackWords,
 ) -> usize {
     let call = site::of::<E>(place::<E>(a, caller), a);
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let function: Many = unsafe { std::mem::transmute(call.function) };
     before::<E>(call);
     // SAFETY: as above.
@@ -100,7 +100,7 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     more: StackWords,
 ) -> usize {
     let call = site::of::<E>(site::of_caller(caller), a);
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let function: Many = unsafe { std::mem::transmute(call.function) };
     leave_passed_over();
     report_event::<E>(call, |thread, region| {
@@ -140,7 +140,7 @@ pub unsafe extern "C-unwind" fn single<E: Entry>(
     caller: usize,
 ) -> usize {
     let call = site::of::<E>(site::of_caller(caller), a);
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let function: Six = unsafe { std::mem::transmute(call.function) };
     before::<E>(call);
     // SAFETY: as above.

@@ -1,6 +1,6 @@
 //! The entries of LLVM's runtime that stand in front of the runtime's own (`pomp-run`), so that the
 //! place that a compiler states for a call is known (`stated`). Each goes on to the function that
-//! the caller would have reached without Romp, with the same words and the same stack.
+//! the caller would have reached without Romp, with the same arguments and the same stack.
 //!
 //! The dynamic linker looks first in the program and the libraries that it was started with. If it
 //! finds a runtime there, all modules call this one, and [`TARGETS`] are its functions. Otherwise

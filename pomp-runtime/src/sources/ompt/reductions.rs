@@ -21,7 +21,7 @@ type GivePart = unsafe extern "C-unwind" fn(
 /// Entries by which a thread gives its part of a reduction. The result says what is left to the thread.
 ///
 /// # Safety
-/// Only for the stubs: the words are those of the call, and `caller` is where it returns to.
+/// Only for the stubs: the arguments are those of the call, and `caller` is where it returns to.
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C-unwind" fn give_part<const NUMBER: usize>(
     place: *mut c_void,
@@ -35,7 +35,7 @@ pub unsafe extern "C-unwind" fn give_part<const NUMBER: usize>(
     lock: *mut c_void,
 ) -> c_int {
     let since = is_part_measured().then(now);
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let left = unsafe {
         let give: GivePart = std::mem::transmute(target(NUMBER, caller));
         give(place, thread, variables, bytes, data, combine, lock)

@@ -123,7 +123,7 @@ const KEPT_TASKS_SHARE: f64 = 0.9;
 /// With at most this many tasks for each thread, GCC's runtime hands them out.
 const HANDED_OUT: u64 = 64;
 
-/// One cause for each taskloop of which the thread that comes to it executes all tasks, while the
+/// One cause for each taskloop of which the encountering thread executes all tasks, while the
 /// others wait for it at the end of a `single`. There are fewer tasks than threads; or they are so many
 /// that GCC's runtime executes them at once.
 pub(super) fn kept(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
