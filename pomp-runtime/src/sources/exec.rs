@@ -14,10 +14,10 @@ use super::boundary::caught;
 use crate::measure::dynamic;
 use crate::run::life_cycle;
 
-type ArgumentList = *const *const c_char;
+type StringList = *const *const c_char;
 
 unsafe extern "C" {
-    static mut environ: ArgumentList;
+    static mut environ: StringList;
 
     fn romp_execl();
     fn romp_execlp();
@@ -130,21 +130,21 @@ extern "C-unwind" fn romp_before_exec(number: usize) -> *const c_void {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn romp_execve(
     path: *const c_char,
-    arguments: ArgumentList,
-    environment: ArgumentList,
+    arguments: StringList,
+    environment: StringList,
 ) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { libc::syscall(libc::SYS_execve, path, arguments, environment) as c_int }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn romp_execv(path: *const c_char, arguments: ArgumentList) -> c_int {
+unsafe extern "C-unwind" fn romp_execv(path: *const c_char, arguments: StringList) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { romp_execve(path, arguments, environ) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn romp_execvp(file: *const c_char, arguments: ArgumentList) -> c_int {
+unsafe extern "C-unwind" fn romp_execvp(file: *const c_char, arguments: StringList) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { romp_execvpe(file, arguments, environ) }
 }
@@ -153,7 +153,7 @@ unsafe extern "C-unwind" fn romp_execvp(file: *const c_char, arguments: Argument
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn romp_execv_then_environment(
     path: *const c_char,
-    arguments: ArgumentList,
+    arguments: StringList,
 ) -> c_int {
     // SAFETY: the caller has ended the list with a null pointer, and put the
     // environment behind it.
@@ -169,8 +169,8 @@ unsafe extern "C-unwind" fn romp_execv_then_environment(
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn romp_fexecve(
     file: c_int,
-    arguments: ArgumentList,
-    environment: ArgumentList,
+    arguments: StringList,
+    environment: StringList,
 ) -> c_int {
     // SAFETY: as the caller promises.
     unsafe {
@@ -188,8 +188,8 @@ unsafe extern "C-unwind" fn romp_fexecve(
 unsafe extern "C-unwind" fn romp_execveat(
     directory: c_int,
     path: *const c_char,
-    arguments: ArgumentList,
-    environment: ArgumentList,
+    arguments: StringList,
+    environment: StringList,
     flags: c_int,
 ) -> c_int {
     // SAFETY: as the caller promises.
@@ -210,8 +210,8 @@ unsafe extern "C-unwind" fn romp_execveat(
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn romp_execvpe(
     file: *const c_char,
-    arguments: ArgumentList,
-    environment: ArgumentList,
+    arguments: StringList,
+    environment: StringList,
 ) -> c_int {
     // SAFETY: as the caller promises.
     unsafe {
@@ -247,8 +247,8 @@ unsafe extern "C-unwind" fn romp_execvpe(
 /// A file that the system does not know how to run is one for the shell.
 unsafe fn or_as_script(
     path: *const c_char,
-    arguments: ArgumentList,
-    environment: ArgumentList,
+    arguments: StringList,
+    environment: StringList,
 ) -> c_int {
     // SAFETY: as the caller promises; the arguments end with a null pointer.
     unsafe {
