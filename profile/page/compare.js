@@ -61,7 +61,7 @@ export class CompareView {
     const isFirst = (/** @type {Change} */ one) => listed.find(({ region }) => region?.words === one.region?.words) === one;
     fill(this.body,
       h("p", { class: "verdict" }, sentence(verdict)),
-      h("p", {}, `Before: ${names}. ${before.runs > 1 ? "The median of the runs, and the interval of it." : ""}`),
+      h("p", {}, `Before: ${names}. ${before.runs > 1 ? "Times are medians of the runs, with their intervals." : ""}`),
       notes.map((/** @type {string} */ note) => h("p", { class: "note" }, sentence(note))),
       this.table("The whole program", "What", program, (one) => one.what),
       causes.length > 0 ? this.table("What there is to win", "Cause", causes, (one) => [one.what, one.status && one.status in ONE_SIDED ? ` (${ONE_SIDED[one.status]})` : ""]) : null,

@@ -64,7 +64,7 @@ export class TimelineView {
     handed.style.background = HANDED_OVER;
     const depends = h("i", {});
     depends.style.background = DEPENDS;
-    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click selects a thread. The other views show what it did in the span in sight, and nothing else; Esc shows all again.";
+    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click selects a thread. The other views show only the selected thread and the visible span; Esc shows all again.";
     this.host = h("section", { class: "view", "aria-label": "Timeline" },
       h("p", { class: "key" }, key, h("span", {}, handed, "handed over"), " ", h("span", {}, depends, "depends on")), h("p", { class: "key" }, help), this.said, h("div", { class: "timeline" }, this.names, this.box), this.panel);
     new ResizeObserver(() => this.draw()).observe(this.box);
