@@ -15,7 +15,7 @@ use super::records::{Node, Region};
 use super::state;
 use super::thread::{self, Thread};
 
-/// One call in about so many that sets no free lock is timed, and stands for all of them: a failed test of a
+/// One call in about this many that sets no free lock is timed, and stands for all of them: a failed test of a
 /// lock, or a call that sets a lock again.
 const CALLS: u64 = 61;
 
