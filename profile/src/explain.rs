@@ -172,8 +172,8 @@ fn column(name: &str) -> Option<String> {
     };
     let below = match suffix {
         "" => "",
-        "I" | "i" => " Here with the regions inside.",
-        "E" | "e" => " Here without the regions inside.",
+        "I" | "i" => " This part is with the regions inside.",
+        "E" | "e" => " This part is without the regions inside.",
         _ => return None,
     };
     let mut found: Vec<(Column, Vec<RegionKind>)> = Vec::new();
@@ -203,12 +203,15 @@ fn column(name: &str) -> Option<String> {
             "in seconds"
         };
         let of = if kinds.len() == REGION_KINDS.len() {
-            "every construct".to_owned()
+            "all".to_owned()
         } else {
             full_names(kinds)
         };
         let charge = charges(column.quantity, kinds);
-        format!("{name}, {unit}: {}{below} Of {of}.{charge}", column.help())
+        format!(
+            "{name}, {unit}: {}{below} Constructs: {of}.{charge}",
+            column.help()
+        )
     });
     Some(all.collect::<Vec<_>>().join("\n"))
 }
@@ -227,7 +230,10 @@ fn charges(quantity: Quantity, kinds: &[RegionKind]) -> String {
             .collect();
         if !charged.is_empty() {
             let name = category.name();
-            text.push_str(&format!(" Counts as {name} of {}.", full_names(&charged)));
+            text.push_str(&format!(
+                " It counts as {name} for {}.",
+                full_names(&charged)
+            ));
         }
     }
     text
@@ -329,7 +335,7 @@ mod tests {
         let text = explain("exitBarT").unwrap_or_default().join("\n");
         assert!(text.contains("PARALLEL LOOP"), "{text}");
         assert!(
-            text.contains("Counts as Limpar of PARALLEL SECTIONS, SECTIONS, SINGLE."),
+            text.contains("It counts as Limpar for PARALLEL SECTIONS, SECTIONS, SINGLE."),
             "{text}"
         );
         assert_ne!(explain("bodyT/I"), explain("bodyT/E"));

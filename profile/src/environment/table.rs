@@ -112,7 +112,7 @@ pub const VARIABLES: &[Variable] = &[
         "ROMP_DUMP_INTERVAL",
         Seconds,
         "never",
-        "Write the profile every so many seconds while the program runs; each one replaces the last.",
+        "Write the profile every so many seconds while the program runs; each profile replaces the one before.",
     ),
     row(
         Library,
@@ -183,7 +183,7 @@ pub const VARIABLES: &[Variable] = &[
         "ROMP_OFF",
         Switch,
         "off",
-        "Be the compiler and nothing else.",
+        "Only run the compiler, and instrument nothing.",
     ),
     row(
         Wrapper,
