@@ -10,7 +10,7 @@ pub(crate) const KINDS: &[(&str, &str, c_int)] = &[
     ("ebar", "barrier", 7),
     ("lkwt", "wait for a lock", 9),
     ("ctwt", "critical section entered", 11),
-    ("odwt", "ordered part entered", 13),
+    ("odwt", "ordered region entered", 13),
     ("atwt", "atomic operation", 21),
 ];
 

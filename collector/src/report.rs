@@ -34,7 +34,10 @@ pub(crate) fn write() {
     all.sort_by_key(|(_, times)| std::cmp::Reverse(times.ns));
     let least = wanted.least.as_micros();
     if let Err(error) = file(Path::new(&path), &program, least, &all, &rest) {
-        let _ = writeln!(io::stderr(), "romp-collector: no report: {error}");
+        let _ = writeln!(
+            io::stderr(),
+            "romp-collector: cannot write the report: {error}"
+        );
     }
 }
 
@@ -55,7 +58,10 @@ type Entry = ((usize, Vec<String>), Times);
 
 fn file(path: &Path, program: &str, least: u128, all: &[Entry], rest: &Recorded) -> io::Result<()> {
     let mut out = io::BufWriter::new(std::fs::File::create(path)?);
-    writeln!(out, "Call stacks of {program}, as its source has them\n")?;
+    writeln!(
+        out,
+        "Call stacks of {program}, with the functions of its source\n"
+    )?;
     for ((kind, steps), times) in all {
         let (ms, longest) = (times.ns as f64 / 1e6, times.longest as f64 / 1e6);
         writeln!(
@@ -72,12 +78,12 @@ fn file(path: &Path, program: &str, least: u128, all: &[Entry], rest: &Recorded)
         if *short > 0 {
             writeln!(
                 out,
-                "{what}: {short} times under {least} us, without a stack"
+                "{what}: {short} times under {least} us; their stacks were not taken"
             )?;
         }
     }
     if rest.lost > 0 {
-        writeln!(out, "{} stacks beyond those that are kept", rest.lost)?;
+        writeln!(out, "{} further stacks were not kept", rest.lost)?;
     }
     out.flush()
 }

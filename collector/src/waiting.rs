@@ -1,6 +1,6 @@
 //! Threads at implicit barriers.
 //!
-//! A worker is told that the last barrier of its team is over only when it serves again, in another
+//! A worker learns that the last barrier of its team is over only when it works again, in another
 //! region and after it was idle, or never. So the thread that joins the team ends the waits that
 //! are open then.
 
@@ -37,7 +37,7 @@ pub(crate) fn begin(region: u64, now: u64) {
     }
 }
 
-/// This thread is told that its wait is over. Returns whether that is news: false if the team was
+/// Ends the wait of this thread. Returns whether that is news: false if the team was
 /// joined before.
 pub(crate) fn end() -> bool {
     let region = AT.replace(0);

@@ -36,7 +36,7 @@ pub enum Role {
 pub struct Region {
     /// Number of the string.
     pub name: u32,
-    /// What it stands for.
+    /// Its role in the program.
     pub role: Role,
     /// Number of the string with its file.
     pub file: u32,

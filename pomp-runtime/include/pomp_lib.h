@@ -43,7 +43,7 @@ struct romp_region {
   const char *text;
 };
 
-/* The instance that a thread is executing and only counts: its construct, or 0 if there is none, and
+/* The instance that a thread only counts at the moment: its construct, or 0 if there is none, and
  * the phase of the instance: 1 behind the enter event, 2 behind begin. A construct without these
  * events (master) has the phase 0. */
 struct romp_passed {
@@ -51,7 +51,7 @@ struct romp_passed {
   unsigned char phase;
 };
 
-/* A construct of whose next instances `left` are only to be counted. If `*mark` is `seen`, `left` is
+/* A construct whose next `left` instances are only counted. If `*mark` is `seen`, `left` is
  * not 0 and `passed->region` is 0, the thread that got this record subtracts 1 from `left` instead of
  * calling the library.
  *
@@ -173,7 +173,7 @@ extern void POMP_Taskgroup_begin(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Taskgroup_end(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Taskgroup_exit(struct ompregdescr *) ROMP_NOTHROW;
 
-/* Constructs that are measured from outside. A target construct, like its data and update forms, is
+/* Constructs that are measured as a whole. A target construct, like its data and update forms, is
  * measured on the host. */
 extern void POMP_Taskloop_enter(struct ompregdescr *) ROMP_NOTHROW;
 extern void POMP_Taskloop_exit(struct ompregdescr *) ROMP_NOTHROW;
@@ -202,7 +202,7 @@ extern void POMP_Finalize(void) ROMP_NOTHROW;
 extern void POMP_On(void) ROMP_NOTHROW;
 extern void POMP_Off(void) ROMP_NOTHROW;
 
-/* One of the loops that are collapsed, and what its variable has. */
+/* One of the loops that are collapsed, and the values of its variable. */
 struct romp_loop_level {
   long first;
   long bound;

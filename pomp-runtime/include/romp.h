@@ -13,16 +13,16 @@
 extern "C" {
 #endif
 
-/* Measurement of the whole process goes on, or stops for a time, also within regions.
- * What is executed meanwhile is not counted and takes no time; what is open when it
- * stops or goes on keeps its place. */
+/* Start or stop the measurement of the whole process, also within regions. While it is
+ * stopped, nothing is counted, and no time passes. Regions that are open at a stop or a
+ * start keep their place. */
 extern void romp_start(void) __attribute__((__weak__));
 extern void romp_stop(void) __attribute__((__weak__));
 
-/* Writes the profile as it is now, over what this run wrote before. */
+/* Writes the profile as it is now. It replaces the files that this run wrote before. */
 extern void romp_dump(void) __attribute__((__weak__));
 
-/* Keeps something in the profile, such as the size of the problem. */
+/* Stores a key with its value in the profile, such as the size of the problem. */
 extern void romp_annotate(const char *key, const char *value) __attribute__((__weak__));
 
 #ifdef __cplusplus

@@ -67,7 +67,10 @@ fn threads_in_regions_are_closed_at_a_deadly_signal() {
         let run = program.run(&["in-region"], &[]);
         assert_eq!(run.output.status.signal(), Some(SIGTERM), "{compiler}");
         let notes = &run.profile().run.notes;
-        assert!(notes[0].starts_with("regions still open"), "{notes:?}");
+        assert!(
+            notes[0].starts_with("regions that were still open"),
+            "{notes:?}"
+        );
     });
 }
 

@@ -79,7 +79,10 @@ fn exit_inside_a_region_closes_what_is_open() {
             let run = program.run(&[way], &[]);
             assert_eq!(run.output.status.code(), Some(7), "{compiler} {way}");
             let notes = &run.profile().run.notes;
-            assert!(notes[0].starts_with("regions still open"), "{notes:?}");
+            assert!(
+                notes[0].starts_with("regions that were still open"),
+                "{notes:?}"
+            );
             assert_eq!(counts(run.profile())[0], "parallel@1 0: seq 1");
         }
     }
@@ -109,7 +112,9 @@ fn threads_of_the_program_may_fork_teams() {
         assert_eq!(names, expected, "{compiler}");
         assert_eq!(
             profile.run.notes,
-            ["regions left without their exit, and closed by one around them: 3"]
+            [
+                "regions that were left without an exit event, and were closed with the region around them: 3"
+            ]
         );
     }
 }
@@ -155,7 +160,7 @@ fn a_run_without_a_probe_says_so() {
     assert_eq!((run.output.status.code(), run.profiles.len()), (Some(3), 0));
     assert_eq!(
         run.stderr(),
-        "romp: no OpenMP construct that is measured was reached; no profile is written\n"
+        "romp: the run reached no measured OpenMP construct; no profile is written\n"
     );
 }
 
@@ -286,7 +291,8 @@ const TWICE: [&str; 5] = [
 
 #[test]
 fn the_program_steers_its_measurement() {
-    let paused = "times that the program switched measurement off, of which nothing is known";
+    let paused =
+        "times that the program switched measurement off; what it did meanwhile is not known";
     for compiler in compilers() {
         let program = Program::build(compiler, "pauses.c", &[]);
         for (way, teams) in [

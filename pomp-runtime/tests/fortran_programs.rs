@@ -121,7 +121,7 @@ fn a_malformed_literal_is_one_message_and_one_region() {
     assert_eq!(messages.len(), 4, "{messages:?}");
     assert_eq!(
         messages[0],
-        "romp: one region is not measured, since 'nonsense' is no descriptor; was the source \
+        "romp: one region is not measured, since 'nonsense' is not a descriptor; was the source \
          instrumented by another version of Romp?"
     );
     assert!(

@@ -14,7 +14,7 @@ const SHOWN = [
   ["all", "also what is noise"],
 ];
 
-/** What is said of something that is only on one side. */
+/** The words for a construct or cause that is only on one side. */
 const ONE_SIDED = /** @type {Record<string, string>} */ ({ new: "only now", vanished: "only before" });
 
 /**
@@ -61,7 +61,7 @@ export class CompareView {
     const isFirst = (/** @type {Change} */ one) => listed.find(({ region }) => region?.words === one.region?.words) === one;
     fill(this.body,
       h("p", { class: "verdict" }, sentence(verdict)),
-      h("p", {}, `Before: ${names}. ${before.runs > 1 ? "The median of the runs, and the interval of it." : ""}`),
+      h("p", {}, `Before: ${names}. ${before.runs > 1 ? "Times are medians of the runs, with their intervals." : ""}`),
       notes.map((/** @type {string} */ note) => h("p", { class: "note" }, sentence(note))),
       this.table("The whole program", "What", program, (one) => one.what),
       causes.length > 0 ? this.table("What there is to win", "Cause", causes, (one) => [one.what, one.status && one.status in ONE_SIDED ? ` (${ONE_SIDED[one.status]})` : ""]) : null,
@@ -75,7 +75,8 @@ export class CompareView {
   oneSided(constructs) {
     const rows = constructs.slice(0, MOST_COMPARED).map(({ region, time: of }) => [this.region(region), ONE_SIDED[region.status], sampleOf(of)]);
     const more = constructs.length - rows.length;
-    return [table("Constructs that are only in one of the programs", ["Construct", "Where", "Thread time, with what is called"], rows),
+    return [table("Constructs that are only in one of the programs", ["Construct", "Where", "Thread time, with \
+                                                                                             regions inside"], rows),
       more > 0 ? h("p", { class: "said" }, `There are ${counted(more, "further construct")}.`) : null];
   }
 

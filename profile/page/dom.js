@@ -24,7 +24,7 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 /**
- * What tells an element from its neighbours, however often they are drawn anew.
+ * The key of an element among its neighbours. It stays the same however often they are drawn anew.
  * @param {Element} element
  */
 function keyOf(element) {

@@ -125,7 +125,7 @@ export class RegionView {
   }
 
   /**
-   * What the page of this region has for the whole run only, if a span of it is shown.
+   * The parts of this region's page that exist for the whole run only, if a span is shown.
    * @param {number} region
    */
   leftOut(region) {
@@ -134,8 +134,8 @@ export class RegionView {
     const has = (/** @type {any[]} */ list) => list.some((one) => one.region === region);
     const parts = [
       has(whole.instances) ? "times of instances" : "",
-      has(whole.arrivals) ? "who came last" : "",
-      whole.contention.some((/** @type {any} */ guard) => has(guard.sites)) ? "who kept whom out" : "",
+      has(whole.arrivals) ? "last arrivals" : "",
+      whole.contention.some((/** @type {any} */ guard) => has(guard.sites)) ? "contention" : "",
       has(whole.properties) || has(whole.efficiency) ? "properties" : "",
       whole.sections.includes("iterations") ? "what iterations cost" : "",
       whole.metrics.some((/** @type {any} */ metric) => metric.id.startsWith("counter-")) ? "counters" : "",
@@ -198,9 +198,9 @@ export class RegionView {
     return this.model.arrivals.filter((/** @type {any} */ one) => one.region === region).map((/** @type {any} */ one) => {
       const rows = one.threads.map((/** @type {number[]} */ [thread, last, late, first]) => [
         this.model.threads.name[thread], exact(last, ""), exact(late), first > 0 ? exact(first) : ""]);
-      return [h("h2", {}, "Who came last"),
+      return [h("h2", {}, "Last arrivals"),
         table(`${counted(one.instances, "barrier")}; ${one.pattern}${one.others > 0 ? `; ${counted(one.others, "other thread")}` : ""}`,
-          ["Thread", "Times last", "After the one before it", "After the first"], rows)];
+          ["Thread", "Times last", "After the previous thread", "After the first"], rows)];
     });
   }
 
@@ -213,10 +213,10 @@ export class RegionView {
         regionLink(model, site.region), thread === null ? "any thread" : model.threads.name[thread], regionLink(model, of), exact(waited, ""), exact(wait)]));
       const sites = guard.sites.map((/** @type {any} */ site) => [
         regionLink(model, site.region), exact(site.acquisitions, ""), exact(site.waited, ""), exact(site.wait_ns), exact(site.max_wait_ns), exact(site.hold_ns)]);
-      return [h("h2", {}, `Who kept whom out: ${guard.kind} ${guard.name}`),
+      return [h("h2", {}, `Contention: ${guard.kind} ${guard.name}`),
         table(`Entries: ${count(guard.acquisitions)}, ${count(guard.waited)}${guard.timed < guard.acquisitions ? ` of the ${count(guard.timed)} timed` : ""} waited: ${time(guard.wait_ns)}; held ${time(guard.hold_ns)}`,
-          ["Where it is asked for", "Entries", "Waited", "Time to get it", "Longest", "Held"], sites),
-        holders.length > 0 ? table("Who had it when others began to wait", ["Waiting at", "Holder", "Got it at", "Times", "Time"], holders) : null];
+          ["Place", "Entries", "Waited", "Time to get it", "Longest", "Held"], sites),
+        holders.length > 0 ? table("Holders when others began to wait", ["Waiting at", "Holder", "Got it at", "Times", "Time"], holders) : null];
     });
   }
 
@@ -229,7 +229,7 @@ export class RegionView {
     });
     const rows = model.metrics.flatMap((/** @type {any} */ metric, /** @type {number} */ index) =>
       metric.id.startsWith("counter-") ? [[metric.name, exact(sums[index], "")]] : []);
-    return rows.length > 0 ? [h("h2", {}, "Counters"), table("All threads, without what was called", ["Counter", "Count"], rows)] : null;
+    return rows.length > 0 ? [h("h2", {}, "Counters"), table("All threads, without the regions inside", ["Counter", "Count"], rows)] : null;
   }
 
   /** @param {number} region */

@@ -45,7 +45,7 @@ export class Selected {
     const { from, to } = selectedSpan(facts.duration_ns);
     const selected = selectedLanes(lanes);
     const whose = selected.length === lanes.length ? "all threads" : `threads ${selected.map(({ name }) => name).join(", ")}`;
-    const estimated = facts.has_slices ? "" : ` Estimated: the time of each ${time(facts.bin_ns)} counts for the region that has most of it.`;
+    const estimated = facts.has_slices ? "" : ` Estimated: each bin of ${time(facts.bin_ns)} counts for the region that has most of it.`;
     const about = isFiltered
       ? `This view shows that span alone, from the trace. A trace has no executions, counters or cost of measuring.${estimated} `
       : `Not filtered: ${view === "compare" ? "this view compares whole runs" : "the rest of this view is about the whole run"}. `;

@@ -49,7 +49,7 @@ export function selectedLanes(lanes) {
 /** @typedef {{label: string, group: string, lanes: number[], isGroup: boolean}} Row */
 
 /**
- * What a thread belongs to, outermost first: its rank, such as `r1`, and the teams, each by the
+ * The groups of a thread, outermost first: its rank, such as `r1`, and its teams, each by the
  * thread that forked it.
  * @param {string} name
  * @returns {string[]}
@@ -62,7 +62,7 @@ function groupsOf(name) {
 }
 
 /**
- * Ranks, teams and threads as rows. What is in a folded rank or team has no row.
+ * Ranks, teams and threads as rows. A folded rank or team hides the rows in it.
  * @param {string[]} names of the lanes
  * @param {Set<string>} folded
  * @returns {Row[]}

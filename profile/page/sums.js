@@ -175,7 +175,7 @@ export function locationTree(model, isFolded) {
     const label = parts.length > 0 ? `${parts.join("->")}->${last}` : `thread ${name}`;
     known.set(name, addNode(tree, parent, `t${name}`, label, { own: [index + 1] }));
   }
-  const help = "There was no thread, or the page holds the sum over the threads alone.";
+  const help = "No thread, or the page has only the sum over the threads.";
   addNode(tree, root, "untold", isFolded ? "no thread, or sum over threads" : "no thread", { own: [0], help });
   return tree;
 }

@@ -13,7 +13,7 @@ const HANDED_OVER = "#d55e00";
 /** The colour of arrows from the end of a task to the begin of one that depends on it. */
 const DEPENDS = "#56b4e9";
 const COLOURS = ["", "#009e73", "#e69f00", "#cc79a7", "#0072b2"];
-/** What is written on these colours can be read: its contrast is at least 4.5. */
+/** Text on these colours has a contrast of at least 4.5. */
 const ON_COLOURS = ["", "#000", "#000", "#000", "#fff"];
 /** With more chunks or arrows than this, none are drawn, since they would blur. */
 const MOST_DRAWN = 3000;
@@ -64,7 +64,7 @@ export class TimelineView {
     handed.style.background = HANDED_OVER;
     const depends = h("i", {});
     depends.style.background = DEPENDS;
-    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click selects a thread. The other views show what it did in the span in sight, and nothing else; Esc shows all again.";
+    const help = "Drag moves, the wheel zooms, shift and drag goes to a span; keys: arrows, +, -, Home. A click selects a thread. The other views show only the selected thread and the visible span; Esc shows all again.";
     this.host = h("section", { class: "view", "aria-label": "Timeline" },
       h("p", { class: "key" }, key, h("span", {}, handed, "handed over"), " ", h("span", {}, depends, "depends on")), h("p", { class: "key" }, help), this.said, h("div", { class: "timeline" }, this.names, this.box), this.panel);
     new ResizeObserver(() => this.draw()).observe(this.box);
@@ -188,7 +188,7 @@ export class TimelineView {
   }
 
   /**
-   * What a region is called in all views.
+   * The name of a region in all views.
    * @param {number} region
    * @param {string} [otherwise]
    * @returns {string}

@@ -16,26 +16,26 @@ const ONE_AT_A_TIME: &str = "It hands out one iteration at a time already: split
 
 /// As `SMALLER_CHUNKS`, where the first thread has most to do. A loop with the schedule `guided`
 /// begins with chunks that are as large as the first thread's part now.
-const SMALLER_FIRST_CHUNKS: &str = "Hand out its iterations in smaller parts: try \
-                                    schedule(static,CHUNK) or schedule(dynamic,CHUNK); not \
-                                    guided, whose first chunks are large. If there are only a \
-                                    few, collapse its nest, or share out an inner loop.";
+const SMALLER_FIRST_CHUNKS: &str = "Hand out its iterations in smaller parts: try schedule(static,CHUNK) or \
+                                    schedule(dynamic,CHUNK); not guided, whose first chunks are large. If \
+                                    there are only a few iterations, collapse the loop nest, or share out an \
+                                    inner loop.";
 
 /// As `SMALLER_CHUNKS`, where a thread had next to nothing to do. Each thread has an iteration if there are as
 /// many as threads.
-const FEW_ITERATIONS: &str = "If it has fewer iterations than threads, collapse its nest, or share out an \
+const FEW_ITERATIONS: &str = "If it has fewer iterations than threads, collapse the loop nest, or share out an \
                               inner loop. Otherwise hand out its iterations in smaller parts: try \
                               schedule(static,CHUNK) or schedule(dynamic,CHUNK).";
 
 /// For a loop whose chunks are dealt out before it begins.
-const ALREADY_IN_TURNS: &str = "Its chunks are dealt out in turns already: try smaller ones, or \
-                                schedule(dynamic,CHUNK). If there are only a few iterations, \
-                                collapse its nest, or share out an inner loop.";
+const ALREADY_IN_TURNS: &str = "Its chunks go to the threads in turns already: try smaller ones, or \
+                                schedule(dynamic,CHUNK). If there are only a few iterations, collapse the loop \
+                                nest, or share out an inner loop.";
 
 /// For a loop whose iterations are dealt out one by one before it begins.
-const ALREADY_ONE_BY_ONE: &str = "Its iterations are dealt out one by one already: try \
-                                  schedule(dynamic,CHUNK). If there are only a few, collapse its \
-                                  nest, or share out an inner loop.";
+const ALREADY_ONE_BY_ONE: &str = "Its iterations go to the threads one by one already: try \
+                                  schedule(dynamic,CHUNK). If there are only a few iterations, collapse the \
+                                  loop nest, or share out an inner loop.";
 
 /// For a loop whose first chunks are the largest.
 const ALREADY_GUIDED: &str = "The first chunks of a guided schedule are the largest: try \
@@ -47,33 +47,32 @@ const AT_RUN_TIME: &str = "OMP_SCHEDULE, or a call of omp_set_schedule, chooses 
                            handed out: try dynamic, or a smaller chunk.";
 
 /// For a wait in which threads executed tasks.
-pub const TOO_FEW_TASKS: &str = "There were not enough of them to keep all threads busy: make \
-                                 more and smaller ones, or let more threads create them.";
+pub const TOO_FEW_TASKS: &str = "There were not enough tasks to keep all threads busy: make more and smaller \
+                                 ones, or let more threads create them.";
 
 /// As `TOO_FEW_TASKS`, in a program that waits for tasks itself.
-pub const WAITED_FOR_SOON: &str = "There were not enough of them to keep all threads busy: wait for \
-                                   them only where their results are needed, make more and smaller \
-                                   ones, or let more threads create them.";
+pub const WAITED_FOR_SOON: &str = "There were not enough tasks to keep all threads busy: wait for them only \
+                                   where their results are needed, make more and smaller ones, or let more \
+                                   threads create them.";
 
 /// For a wait for one task that is much longer than the others.
 pub const LONG_TASK: &str = "Create the longest tasks first, or divide them.";
 
 /// For a wait in which threads executed tasks, if some have `depend` clauses.
-pub const TASKS_IN_ORDER: &str = "There were not enough of them that could run at the same time: \
-                                  let fewer tasks depend on each other, make more and smaller \
-                                  ones, or let more threads create them.";
+pub const TASKS_IN_ORDER: &str = "Not enough tasks could run at the same time: let fewer tasks depend on each \
+                                  other, make more and smaller ones, or let more threads create them.";
 
 /// For a wait that is longer than the work in front of it.
-pub const TOO_LITTLE_WORK: &str = "Threads came late to it. Either it is too short to pay for \
-                                   its team: make it longer, merge it with its neighbours, or \
-                                   use fewer threads. Or they had no processor: use no more \
-                                   threads than processors, with nothing else on them.";
+pub const TOO_LITTLE_WORK: &str = "Threads came late to it. Either it is too short to be worth its team: give \
+                                   it more work, merge it with its neighbours, or use fewer threads. Or the \
+                                   threads had no processor: use no more threads than processors, and run \
+                                   nothing else on them.";
 
 /// The same where threads had processors.
-pub const TOO_SHORT_FOR_TEAM: &str = "Threads came late to it: it is too short to pay for its team. Make it \
-                                      longer, merge it with its neighbours, or use fewer threads.";
+pub const TOO_SHORT_FOR_TEAM: &str = "Threads came late to it: it is too short to be worth its team. Give it \
+                                      more work, merge it with its neighbours, or use fewer threads.";
 
-/// What the advice for a loop depends on.
+/// The facts on which the advice for a loop depends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoopFacts<'a> {
     /// The argument of its `schedule` clause, such as `monotonic: Dynamic, 4` (Fortran has no
@@ -97,7 +96,7 @@ pub fn advice(kind: RegionKind, category: Category, facts: LoopFacts<'_>) -> Opt
     })
 }
 
-/// What to try for a loop whose iterations are spread unevenly.
+/// Advice for a loop whose iterations are spread unevenly.
 #[must_use]
 pub fn for_loop(facts: LoopFacts<'_>) -> &'static str {
     let schedule = Schedule::of(facts.schedule.unwrap_or_default());

@@ -79,9 +79,11 @@ impl Quantity {
             Self::WorkTime => "time of the construct without its implicit barrier.",
             Self::SectionTime => "time in its sections.",
             Self::SectionCount => "how many sections threads executed.",
-            Self::EnterTime => "waiting for a critical section, a lock or a turn.",
+            Self::EnterTime => {
+                "waiting for a critical section, a lock, or the turn in an ordered region."
+            }
             Self::ExitTime => {
-                "leaving a critical section or an ordered part, or giving back a lock."
+                "leaving a critical section or an ordered region, or unsetting a lock."
             }
             Self::BarrierTime => {
                 "waiting at the implicit barrier at the end of the construct, without the tasks \
@@ -89,7 +91,7 @@ impl Quantity {
             }
             Self::WaitTime => "time of the whole construct, without the tasks executed there.",
             Self::TaskTime => "time of the tasks that the thread executed while it waited.",
-            Self::OwnTime => "time of the whole construct, without what was entered in it.",
+            Self::OwnTime => "time of the whole construct, without the regions inside it.",
             Self::ManagementTime => "time that is neither in sections or tasks nor in the barrier.",
             Self::Counter(_) => "what the processor or the kernel counted in the whole construct.",
         }

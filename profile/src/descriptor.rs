@@ -98,7 +98,7 @@ pub enum DescriptorError {
     #[error("'{0}' is not of the form key=value")]
     NotAPair(String),
     /// A Fortran literal is neither a descriptor nor an id.
-    #[error("'{0}' is no descriptor")]
+    #[error("'{0}' is not a descriptor")]
     NotALiteral(String),
     /// A required key is missing.
     #[error("the key '{0}' is missing")]

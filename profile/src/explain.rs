@@ -19,10 +19,13 @@ const TERMS: &[(&str, &str)] = &[
     ("SUM", "The sum of the rows above."),
     (
         "Inclusive",
-        "What a call path adds to the duration, with what it calls: the time of its threads, \
+        "The part of the duration that a call path took, with the paths below it: the time of its threads, \
          divided by their number.",
     ),
-    ("Exclusive", "The same as inclusive without what is called."),
+    (
+        "Exclusive",
+        "The same as inclusive, without the paths below.",
+    ),
     ("Coverage", COVERAGE),
     ("Parallel coverage", COVERAGE),
     ("Serial", "The time outside of parallel regions."),
@@ -44,7 +47,7 @@ const TERMS: &[(&str, &str)] = &[
     ),
     (
         "Measuring",
-        "What the probes took: the part of the threads' time that a plain run would not have.",
+        "The time that the probes took: a run without measurement does not have it.",
     ),
     ("Total", overheads::TOTAL),
     (
@@ -63,14 +66,14 @@ const TERMS: &[(&str, &str)] = &[
     ),
     (
         "Rest",
-        "What is left of the efficiency when load is balanced: lost to waiting in turns, \
-         contention, management, and serial parts.",
+        "The efficiency that an even load would leave. The rest is lost to waiting in turns, contention, \
+         management, and serial parts.",
     ),
     ("Useful", "Thread time that was no overhead."),
     (
         "Waits",
-        "What a thread lost at constructs inside: waiting at barriers, critical sections and the \
-         like, and what the OpenMP library took there.",
+        "The time that a thread lost at constructs inside: waiting at barriers, critical sections and the \
+         like, and time in the OpenMP library.",
     ),
     (
         "Work",
@@ -169,8 +172,8 @@ fn column(name: &str) -> Option<String> {
     };
     let below = match suffix {
         "" => "",
-        "I" | "i" => " Here with what was called.",
-        "E" | "e" => " Here without what was called.",
+        "I" | "i" => " This part is with the regions inside.",
+        "E" | "e" => " This part is without the regions inside.",
         _ => return None,
     };
     let mut found: Vec<(Column, Vec<RegionKind>)> = Vec::new();
@@ -200,12 +203,15 @@ fn column(name: &str) -> Option<String> {
             "in seconds"
         };
         let of = if kinds.len() == REGION_KINDS.len() {
-            "every construct".to_owned()
+            "all".to_owned()
         } else {
             full_names(kinds)
         };
         let charge = charges(column.quantity, kinds);
-        format!("{name}, {unit}: {}{below} Of {of}.{charge}", column.help())
+        format!(
+            "{name}, {unit}: {}{below} Constructs: {of}.{charge}",
+            column.help()
+        )
     });
     Some(all.collect::<Vec<_>>().join("\n"))
 }
@@ -218,13 +224,16 @@ fn charges(quantity: Quantity, kinds: &[RegionKind]) -> String {
             .iter()
             .copied()
             .filter(|kind| {
-                overheads::of(*kind)
+                overheads::costs_of(*kind)
                     .any(|cost| cost.quantity == quantity && may_be(cost.charge, category))
             })
             .collect();
         if !charged.is_empty() {
             let name = category.name();
-            text.push_str(&format!(" Counts as {name} of {}.", full_names(&charged)));
+            text.push_str(&format!(
+                " It counts as {name} for {}.",
+                full_names(&charged)
+            ));
         }
     }
     text
@@ -326,7 +335,7 @@ mod tests {
         let text = explain("exitBarT").unwrap_or_default().join("\n");
         assert!(text.contains("PARALLEL LOOP"), "{text}");
         assert!(
-            text.contains("Counts as Limpar of PARALLEL SECTIONS, SECTIONS, SINGLE."),
+            text.contains("It counts as Limpar for PARALLEL SECTIONS, SECTIONS, SINGLE."),
             "{text}"
         );
         assert_ne!(explain("bodyT/I"), explain("bodyT/E"));

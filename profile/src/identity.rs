@@ -48,7 +48,7 @@ fn construct(region: &Region) -> Construct {
 }
 
 /// Calls near one line of a function are one region: a template has one for each of its instances, and
-/// nothing that is shown tells them apart.
+/// no output distinguishes them.
 fn position(region: &Region) -> Position {
     let code = region.code.as_ref().filter(|_| !region.near);
     let offset = code.map_or(0, |code| code.offset);
@@ -101,7 +101,7 @@ pub struct Pair {
 /// 5. are of a kind in a function, in source order, if there are equally many of them: an edited
 ///    clause has this effect.
 ///
-/// What cannot be told stays without a partner. No two regions of a side may have the same
+/// Regions that cannot be matched with certainty stay without a partner. No two regions of a side may have the same
 /// identity. [`crate::merge::fold`] ensures that.
 #[must_use]
 pub fn pairs(before: &[Region], after: &[Region]) -> Vec<Pair> {

@@ -1,4 +1,4 @@
-//! What the instrumenter, the measurement library and the command line share:
+//! The code that the instrumenter, the measurement library and the command line share:
 //! region descriptors, saved profiles, their analyses and the report writers.
 //!
 //! The data flow is `descriptor` (written by the instrumenter, read by the runtime) ->

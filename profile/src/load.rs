@@ -62,7 +62,7 @@ pub enum LoadError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The damage.
         what: String,
     },
 }

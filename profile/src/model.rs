@@ -287,7 +287,7 @@ impl Run {
         }
     }
 
-    /// Whether so many threads are more than the process has processors.
+    /// Whether this many threads are more than the process has processors.
     #[must_use]
     pub fn is_crowded_by(&self, threads: u64) -> bool {
         self.at_once(threads) < threads

@@ -7,12 +7,12 @@
 use std::cmp::Ordering;
 
 /// Sorts by a key.
-pub fn by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
-    by(items, |a, b| key(a).cmp(&key(b)));
+pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
+    sort_by(items, |a, b| key(a).cmp(&key(b)));
 }
 
 /// Sorts by a comparison function.
-pub fn by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+pub fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     let mut order = argsort(items.len(), &|a, b| compare(&items[a], &items[b]));
     for place in 0..items.len() {
         // The item for this place may have been swapped away before: follow the swaps to its
@@ -45,7 +45,7 @@ mod tests {
         fn as_the_standard_library_sorts(keys in proptest::collection::vec(0u8..20, 0..100)) {
             let mut ours: Vec<(u8, usize)> = keys.into_iter().zip(0..).collect();
             let mut theirs = ours.clone();
-            by_key(&mut ours, |(key, _)| std::cmp::Reverse(*key));
+            sort_by_key(&mut ours, |(key, _)| std::cmp::Reverse(*key));
             theirs.sort_by_key(|(key, _)| std::cmp::Reverse(*key));
             prop_assert_eq!(ours, theirs);
         }

@@ -1,4 +1,4 @@
-//! What Romp can measure of constructs in a program that was not built with Romp, by the kind
+//! The constructs that Romp can measure in a program that was not built with Romp, by the kind
 //! of its OpenMP runtime. Reports, documentation and tests use this table.
 
 use crate::model::{Profile, Region, Span};
@@ -44,7 +44,7 @@ impl Counted {
     }
 }
 
-/// What one interface shows of a construct.
+/// The view that one interface gives of a construct.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// How often it is counted.
@@ -100,11 +100,12 @@ pub const ROWS: &[Row] = &[
         kinds: &[K::Loop],
         gnu: view(
             Counted::Less,
-            "with debug information and source: it begins where its code asks for the thread's \
-             number, at its head. It ends at the barrier or at the next construct. If the compiler \
-             asks once for several loops of a function, only the barrier of each is seen",
+            "with debug information and source: it begins where the compiled code asks for the thread's \
+             number, and ends at its barrier or at the next construct. If the code asks only once for several \
+             loops of a function, only the barrier of each loop is seen",
             &[
-                "loops with a static schedule (where the source is not there, or one question for the thread's number serves several)",
+                "loops with a static schedule (where the source is missing, or several loops share one request \
+                 for the thread's number)",
             ],
         ),
         ompt: SEEN,
@@ -114,7 +115,7 @@ pub const ROWS: &[Row] = &[
         kinds: &[],
         gnu: view(
             Counted::Same,
-            "where it begins; its end is that of what comes next",
+            "its begin is seen; it ends where the next construct begins",
             &["the end of a single construct with nowait"],
         ),
         ompt: SEEN,
@@ -131,7 +132,7 @@ pub const ROWS: &[Row] = &[
         gnu: never(&["flush"]),
         ompt: view(
             Counted::More,
-            "seen; so is one that the compiler makes for an `atomic` with a memory order, with the \
+            "seen; a flush that the compiler adds to an `atomic` with a memory order is seen, too, with the \
              directive of the `atomic`",
             &[],
         ),
@@ -141,14 +142,14 @@ pub const ROWS: &[Row] = &[
         kinds: &[K::Atomic],
         gnu: view(
             Counted::Otherwise,
-            "where it is no instruction of the machine; so is what the compiler makes of some \
-             `reduction` clauses, if the construct may have an `atomic` of its own",
-            &["atomic (where it is an instruction of the machine)"],
+            "where it is not a machine instruction; so are the atomic updates of some `reduction` clauses, if \
+             the construct may contain an `atomic`",
+            &["atomic (where it is a machine instruction)"],
         ),
         ompt: view(
             Counted::Less,
-            "where it is no instruction of the machine",
-            &["atomic (where it is an instruction of the machine)"],
+            "where it is not a machine instruction",
+            &["atomic (where it is a machine instruction)"],
         ),
     },
     Row {
@@ -157,7 +158,7 @@ pub const ROWS: &[Row] = &[
         gnu: view(
             Counted::Less,
             "by the barrier at its end, with debug information and source",
-            &["scope (where the source is not there)"],
+            &["scope (where the source is missing)"],
         ),
         ompt: SEEN,
     },
@@ -166,7 +167,7 @@ pub const ROWS: &[Row] = &[
         kinds: &[K::Section],
         gnu: view(
             Counted::Same,
-            "seen, without the source by its number in its construct",
+            "seen; without the source, it is named by its number in its construct",
             &[],
         ),
         ompt: never(&["each section of a sections construct"]),
@@ -176,7 +177,7 @@ pub const ROWS: &[Row] = &[
         kinds: &[K::Sections],
         gnu: view(
             Counted::Less,
-            "seen; with a `parallel` that has nothing else, as one with it",
+            "seen; if it is all that a `parallel` contains, both are one region",
             &[],
         ),
         ompt: SEEN,
@@ -186,7 +187,7 @@ pub const ROWS: &[Row] = &[
         kinds: &[K::Workshare],
         gnu: view(
             Counted::Less,
-            "by the barrier at its end; with a `parallel`, its barriers are waiting in the region",
+            "by the barrier at its end; in a `parallel workshare`, its barriers count as waiting in the region",
             &["workshare without a barrier"],
         ),
         ompt: SEEN,
@@ -207,8 +208,7 @@ pub const ROWS: &[Row] = &[
         gnu: SEEN,
         ompt: view(
             Counted::More,
-            "seen; a few more, created by a `task` near its line, by which the runtime divides a \
-             long loop",
+            "seen; if the runtime divides a long loop, also a few more, created by a `task` near its line",
             &[],
         ),
     },
@@ -227,9 +227,9 @@ pub const ROWS: &[Row] = &[
         kinds: &[K::Barrier],
         gnu: view(
             Counted::More,
-            "at the end of `single` and of a static loop with debug information and source; \
-             without, or where several are possible, it is a `barrier` of its own",
-            &["whether a barrier is the end of a construct (where the source is not there)"],
+            "at the end of `single` and of a static loop with debug information and source; without them, or \
+             where several constructs are possible, it is shown as a `barrier`",
+            &["whether a barrier is the end of a construct (where the source is missing)"],
         ),
         ompt: SEEN,
     },
@@ -238,7 +238,7 @@ pub const ROWS: &[Row] = &[
         kinds: &[K::Ordered],
         gnu: view(
             Counted::Otherwise,
-            "where an iteration waits for one, once for each `sink`, and where one is done",
+            "where an iteration waits, once for each `sink`, and where an iteration is done",
             &[],
         ),
         ompt: view(
@@ -268,7 +268,7 @@ pub const ROWS: &[Row] = &[
         kinds: &[K::GenericLoop, K::Distribute],
         gnu: view(
             Counted::Less,
-            "`loop` as `for schedule(static)`; `distribute` not",
+            "`loop` like `for schedule(static)`; `distribute` not",
             &["distribute"],
         ),
         ompt: view(
@@ -282,8 +282,8 @@ pub const ROWS: &[Row] = &[
         kinds: &[],
         gnu: view(
             Counted::Same,
-            "in parts, near its line, with the barriers between them; as one, if it is combined with \
-             its `parallel`",
+            "in parts, near its line, with the barriers between them; as one region if it is combined with its \
+             `parallel`",
             &[],
         ),
         ompt: view(
@@ -293,12 +293,12 @@ pub const ROWS: &[Row] = &[
         ),
     },
     Row {
-        construct: "what a macro makes that can't be expanded",
+        construct: "constructs of a macro that can't be expanded",
         kinds: &[],
         gnu: view(Counted::Same, "near the line of the macro", &[]),
         ompt: view(
             Counted::Same,
-            "near the line of the macro, a combined construct in its parts",
+            "near the line of the macro; a combined construct in its parts",
             &[],
         ),
     },
@@ -324,7 +324,7 @@ pub const ROWS: &[Row] = &[
         gnu: SEEN,
         ompt: view(
             Counted::Never,
-            "not; the `task` that Clang makes for `depend` or `nowait`, near its line",
+            "not; only the `task` that Clang makes for `depend` or `nowait`, near its line",
             &["target", "target update"],
         ),
     },

@@ -27,13 +27,13 @@ pub const TOTAL: &str = "thread time of a region's teams, from fork to join, wit
     which a thread had forked a nested team: the nested region has that time.";
 
 /// The costs of constructs of one kind.
-pub fn of(kind: RegionKind) -> impl Iterator<Item = &'static Cost> {
+pub fn costs_of(kind: RegionKind) -> impl Iterator<Item = &'static Cost> {
     kind.costs().iter()
 }
 
 /// The costs of constructs of all kinds.
 pub fn all() -> impl Iterator<Item = &'static Cost> {
-    REGION_KINDS.iter().flat_map(|row| of(row.kind))
+    REGION_KINDS.iter().flat_map(|row| costs_of(row.kind))
 }
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
     fn work_costs_nothing() {
         let free: Vec<_> = REGION_KINDS
             .iter()
-            .filter(|row| of(row.kind).next().is_none())
+            .filter(|row| costs_of(row.kind).next().is_none())
             .map(|row| row.full_name)
             .collect();
         assert_eq!(

@@ -53,7 +53,7 @@ pub struct PropertyRow {
     pub condition: Condition,
     /// The overhead category of the loss. It decides which advice fits.
     pub category: Category,
-    /// What happened, as a clause. The time and the place follow in the sentence.
+    /// The event, as a clause. The time stands before it in the sentence, the place behind it.
     pub what: &'static str,
     /// The place; the construct follows in the sentence.
     pub place: &'static str,
@@ -82,7 +82,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         what: "threads waited for each other",
         place: "in",
         remedy: None,
-        help: "Threads wait at an explicit barrier for the one that comes last.",
+        help: "Threads wait at an explicit barrier for the thread that comes last.",
     },
     PropertyRow {
         name: "ImbalanceInParallelRegion",
@@ -90,7 +90,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         lost: WAITED_BARRIER,
         condition: Condition::Always,
         category: Imbal,
-        what: "threads waited for the one with most to do",
+        what: "threads waited for the thread with the most work",
         place: AT_END,
         remedy: None,
         help: "Threads reach the end of a parallel region at different times, and wait.",
@@ -101,7 +101,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         lost: WAITED_BARRIER,
         condition: Condition::Always,
         category: Imbal,
-        what: "threads waited for the one with the longest iterations",
+        what: "threads waited for the thread with the longest iterations",
         place: AT_END,
         remedy: None,
         help: "Threads finish their iterations of a loop at different times, and wait at its end.",
@@ -112,7 +112,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         lost: WAITED_BARRIER,
         condition: Condition::Always,
         category: Imbal,
-        what: "threads waited for the one with most to do",
+        what: "threads waited for the thread with the most work",
         place: AT_END,
         remedy: None,
         help: "Threads finish their part of a workshare construct at different times, and wait.",
@@ -129,8 +129,8 @@ pub const PROPERTIES: &[PropertyRow] = &[
             "Make the number of sections a multiple of the number of threads, or turn them into \
              tasks.",
         ),
-        help: "There are more sections than threads, and their number is no multiple of it, so \
-               that some threads execute more of them while the others wait.",
+        help: "The number of sections is larger than the number of threads and no multiple of it, so that some \
+               threads execute more of them while the others wait.",
     },
     PropertyRow {
         name: "ImbalanceDueToNotEnoughSections",
@@ -149,10 +149,10 @@ pub const PROPERTIES: &[PropertyRow] = &[
         lost: WAITED_BARRIER,
         condition: Condition::SectionsUneven,
         category: Imbal,
-        what: "threads waited for the one with the longest section",
+        what: "threads waited for the thread with the longest section",
         place: AT_END,
         remedy: None,
-        help: "Every thread executes as many sections, but some of them take longer.",
+        help: "All threads execute the same number of sections, but some sections take longer.",
     },
     PropertyRow {
         name: "CriticalSectionContention",
@@ -174,7 +174,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         what: "threads queued",
         place: "for",
         remedy: None,
-        help: "Threads wait for each other to give back a lock.",
+        help: "Threads wait for each other to unset a lock.",
     },
     PropertyRow {
         name: "FrequentAtomic",
@@ -185,8 +185,8 @@ pub const PROPERTIES: &[PropertyRow] = &[
         what: "threads were busy with updates of one place in memory",
         place: "in",
         remedy: None,
-        help: "An atomic construct is executed more than 1000 times per second of thread time, \
-               so that threads take the same cache line from each other again and again.",
+        help: "An atomic construct is executed more than 1000 times per second of thread time, so that threads \
+               keep taking the same cache line from each other.",
     },
     PropertyRow {
         name: "InsufficienWorkInParallelLoop",
@@ -205,7 +205,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         lost: WAITED_BARRIER,
         condition: Condition::Always,
         category: Limpar,
-        what: "threads waited for the one that executed it",
+        what: "threads waited for the thread that executed it",
         place: AT_END,
         remedy: None,
         help: "One thread executes a single construct, the others wait at its end.",
@@ -219,8 +219,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         what: "one thread alone worked",
         place: "in",
         remedy: None,
-        help: "The master thread works alone; where the others then wait for it is told by \
-               another property.",
+        help: "The master thread works alone; another property shows where the others wait for it.",
     },
     PropertyRow {
         name: "TasksTooSmall",
@@ -228,7 +227,7 @@ pub const PROPERTIES: &[PropertyRow] = &[
         lost: &[],
         condition: Condition::SmallTasks,
         category: Mgmt,
-        what: "threads created and waited for tasks that have little to do,",
+        what: "threads created and waited for tasks with little work,",
         place: "those of",
         remedy: None,
         help: "Creating the tasks of a construct takes more than half as long as their own work, \

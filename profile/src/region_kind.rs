@@ -68,7 +68,7 @@ pub enum Barrier {
     Estimated,
     /// There is none.
     None,
-    /// It cannot be told from the work.
+    /// It cannot be separated from the work.
     Hidden,
 }
 

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// The environment variable with the path of the list. Only `romp run` sets it.
 pub const VARIABLE: &str = "_ROMP_RUN_LIST";
 
-/// What an entry says.
+/// The statement of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Mark {
@@ -53,7 +53,7 @@ impl Mark {
 /// An entry of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it says.
+    /// Its statement.
     pub mark: Mark,
     /// The process that wrote it.
     pub process: u32,

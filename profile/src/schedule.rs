@@ -32,7 +32,7 @@ impl<'a> Schedule<'a> {
         self.is("dynamic") || self.is("guided")
     }
 
-    /// The number of iterations that a free thread gets each time. None if the source does not tell.
+    /// The number of iterations that a free thread gets each time. None if the source does not say.
     pub(crate) fn iterations_at_once(&self) -> Option<u64> {
         let chunk = self.is("dynamic").then(|| self.chunk.unwrap_or("1"))?;
         let number: u32 = chunk.parse().ok()?;

@@ -220,7 +220,10 @@ fn a_comparison_tells_which_causes_went_and_came() {
         verdict.contains("uneven work at the implicit barrier of the LOOP"),
         "{verdict}"
     );
-    assert!(verdict.contains("went, 20.0 s to win before"), "{verdict}");
+    assert!(
+        verdict.contains("is gone, 20.0 s to win before"),
+        "{verdict}"
+    );
 }
 
 #[test]

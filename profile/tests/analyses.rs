@@ -175,7 +175,10 @@ fn updates_of_many_variables_that_seldom_wait_are_said_to_be_no_loss() {
         panic!("{:?}", report.causes.notes);
     };
     assert!(
-        note.ends_with("took 20 % of the thread time, in 4000000000 updates of about 10 ns. Those that were timed seldom waited for another thread; others may have. If each thread can have a copy of what it updates, as with a reduction over an array, up to 20.0 s can be won."),
+        note.ends_with("took 20 % of the thread time, in 4000000000 updates of about 10 ns. The updates that \
+                        were timed seldom waited for another thread; the others may have waited. If each \
+                        thread can update a copy of its own, as with a reduction over an array, up to 20.0 s \
+                        can be won."),
         "{note}"
     );
 }
@@ -206,10 +209,10 @@ fn properties_are_ranked_and_say_where_and_what_to_try() {
     let report = Report::new(&profile);
     assert_eq!(
         report.properties[0].sentence(),
-        "For 6.00 s of thread time (3.0 %) threads waited for the one with the longest \
-         iterations at the implicit barrier of the LOOP at a.c:15 (in f); hand out its \
-         iterations in smaller parts: try schedule(static,CHUNK) or schedule(guided). If there \
-         are only a few, collapse its nest, or share out an inner loop."
+        "For 6.00 s of thread time (3.0 %) threads waited for the thread with the longest iterations at the \
+         implicit barrier of the LOOP at a.c:15 (in f); hand out its iterations in smaller parts: try \
+         schedule(static,CHUNK) or schedule(guided). If there are only a few iterations, collapse the loop \
+         nest, or share out an inner loop."
     );
 }
 

@@ -80,7 +80,8 @@ fn sleep_that_counts_as_work_is_told() {
         Report::new(&profile).causes.notes.into_iter().next()
     };
     let told = note(60, 0).unwrap();
-    let said = "at least 100 s of the 160 s that count as work in parallel regions, threads slept";
+    let said =
+        "Threads slept for at least 100 s of the 160 s that count as work in parallel regions";
     assert!(told.contains(said), "{told}");
     assert_eq!(note(60, 80), None, "they had no processor");
     assert_eq!(note(150, 0), None);

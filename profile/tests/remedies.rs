@@ -280,7 +280,7 @@ fn a_taskwait_for_each_task_is_one_cause_with_the_barrier_around_it() {
     assert_eq!(found(&profile(4)), expected);
     let is_for_one = |profile: &Profile| {
         let remedy = causes(profile).remove(0).remedy;
-        remedy.contains("one task at a time")
+        remedy.contains("waits for only one task")
     };
     assert!(is_for_one(&profile(100)) && !is_for_one(&profile(4)));
     // Tasks wait in the same place: a recursion.
@@ -324,5 +324,5 @@ fn late_threads_of_a_loop_that_is_handed_out_had_the_longest_iterations() {
     assert!(dynamic.remedy.contains("one iteration at a time already"));
     let fixed = cause(Some("static"));
     assert!(fixed.what.ends_with("took turns in being late"));
-    assert!(fixed.remedy.contains("No thread is late again"));
+    assert!(fixed.remedy.contains("No thread is always the last"));
 }

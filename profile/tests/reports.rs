@@ -109,7 +109,7 @@ fn first_screen_shows_where_the_serial_part_begins() {
     let page = String::from_utf8(page).unwrap();
     let (screen, _) = page.split_once("<main").unwrap();
     assert!(
-        screen.contains(&format!(" ends in line {end}:</p>\n<pre")),
+        screen.contains(&format!(" ends at line {end}:</p>\n<pre")),
         "{screen}"
     );
     assert!(

@@ -119,7 +119,7 @@ fn of_waiting_is_said_what_the_run_says() {
 fn work_that_is_slower_than_with_one_thread_is_no_matter_of_bandwidth() {
     let scaling = scale(&[of_loop(1, 30, 0, 0, 0), of_loop(2, 40, 0, 0, 0)]).unwrap();
     assert!(
-        scaling.limits[0].advice.contains("does not do"),
+        scaling.limits[0].advice.contains("does not explain"),
         "{:?}",
         scaling.limits
     );
@@ -240,7 +240,7 @@ fn counters_tell_more_to_do_from_slow_work() {
     assert!(advice.contains("false sharing"));
     let (found, advice) = of(2000);
     assert!(found.contains("instructions 2.00 times"), "{found}");
-    assert!(advice.contains("more to do"));
+    assert!(advice.contains("more work"));
 }
 
 #[test]

@@ -324,7 +324,7 @@ fn what_measuring_costs_is_followed_by_what_costs_less() {
     });
     assert!(
         advice(Kind::Atomic, None)
-            .starts_with("ROMP_BUDGET=none, ROMP_TRACE and ROMP_COUNTERS have")
+            .starts_with("ROMP_BUDGET=none, ROMP_TRACE and ROMP_COUNTERS time")
     );
     let not_built = |group: &str| {
         format!(
@@ -334,7 +334,7 @@ fn what_measuring_costs_is_followed_by_what_costs_less() {
     };
     assert_eq!(advice(Kind::Atomic, estimate), not_built("atomic"));
     assert!(
-        advice(Kind::Task, None).starts_with("ROMP_BUDGET=none, ROMP_TRACE and ROMP_COUNTERS have")
+        advice(Kind::Task, None).starts_with("ROMP_BUDGET=none, ROMP_TRACE and ROMP_COUNTERS time")
     );
     assert_eq!(advice(Kind::Task, estimate), not_built("task"));
 }

@@ -1,7 +1,7 @@
 """What each thread's time was on each call path, from the saved profile alone.
 
 Written a second time, and simply, to hold the page to it: nothing here is shared with
-the analyses. It knows no teams that were measured from outside.
+the analyses. It knows no teams that were measured as a whole.
 """
 
 import collections

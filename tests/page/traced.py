@@ -243,7 +243,7 @@ def lists_of_the_span(page, lane):
 
 
 def waits(folder):
-    """Who kept whom waiting, who came last and how late, and how long instances took: as the profile says."""
+    """Contention, last arrivals and the times of instances are those of the profile."""
     model, profile = model_of(folder), json_of(folder, "profile")
     names, met = model["threads"]["name"], collections.Counter()
     assert names == ["->".join(str(number) for number in thread["path"]) for thread in profile["threads"]]
@@ -255,7 +255,7 @@ def waits(folder):
                 sites = [[site[name] for name in ["acquisitions", "waited", "wait_ns", "max_wait_ns", "hold_ns"]] for site in guard["sites"]]
                 assert sites in told["Entries: "], (region, sites, told)
                 holders = [[holder["waited"], holder["wait_ns"]] for site in guard["sites"] for holder in site.get("holders", [])]
-                assert not holders or holders in told["Who had it"], (region, holders, told)
+                assert not holders or holders in told["Holders when"], (region, holders, told)
                 met["contention"] += 1
             late = {names[one["thread"]]: [one["last"], one["late_ns"]] for one in profile["arrivals"] if one["region"] == region}
             if late:
@@ -281,7 +281,7 @@ def tables_of(page):
     )
     found = collections.defaultdict(list)
     for caption, numbers in told:
-        found[next((name for name in ["Entries: ", "Who had it"] if caption.startswith(name)), "")].append(numbers)
+        found[next((name for name in ["Entries: ", "Holders when"] if caption.startswith(name)), "")].append(numbers)
     return found
 
 

@@ -16,7 +16,7 @@ pub struct Pair {
 pub struct Scale {
     /// Whole nanoseconds of a tick.
     whole: u64,
-    /// The remaining nanoseconds, over so many ticks; less than these ticks.
+    /// The remaining nanoseconds, over this many ticks; less than these ticks.
     rest: u64,
     ticks: u64,
     /// `rest / ticks` in units of 2^-64, rounded down.

@@ -1,7 +1,7 @@
-//! Completes a trace when the program has ended: says what the regions are in the source that were
-//! known by their machine code only.
+//! Completes a trace when the program has ended: names the constructs of regions that were known
+//! by their machine code only.
 //!
-//! What is known is appended, as a further page of definitions, and nothing that is there changes.
+//! The definitions are appended as a further page, and the pages before it stay as they are.
 //! If the system refuses, the file gets its old length back: it is then as it was before.
 
 use std::fs::{File, OpenOptions};
@@ -16,12 +16,12 @@ use crate::layout::{
 };
 use crate::read::{State, Trace};
 
-/// What a region is in the source.
+/// The construct of a region in the source.
 #[derive(Clone, Debug)]
 pub struct Construct {
     /// The number of the region in the trace.
     pub region: u32,
-    /// What its events are in the construct.
+    /// The meaning of its events for the construct.
     pub meaning: Meaning,
     /// The construct.
     pub descriptor: Descriptor,

@@ -30,7 +30,7 @@ pub const HEADER_WORDS: usize = 16;
 /// Where the header has the length of the file, in bytes.
 pub const HEADER_BYTES_AT: u64 = 11 * 8;
 
-/// What a slot holds.
+/// The contents of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum SlotKind {
@@ -40,7 +40,7 @@ pub enum SlotKind {
     Records = 2,
 }
 
-/// What is known of the whole file.
+/// The facts about the whole file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Whether the program ended measurement itself.
@@ -119,7 +119,7 @@ impl Header {
 /// The head of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotHead {
-    /// What it holds.
+    /// Its contents.
     pub kind: SlotKind,
     /// Of records: which thread's.
     pub stream: u64,
@@ -159,7 +159,7 @@ impl SlotHead {
         }
     }
 
-    /// Reads the head of a slot; none if the words are no head. The word after the payload tells
+    /// Reads the head of a slot; none if the words are no head. The word after the payload shows
     /// whether the slot is whole, see [`Self::ends_with`].
     #[must_use]
     pub fn read(words: &[u64; HEAD_WORDS]) -> Option<Self> {
@@ -204,12 +204,12 @@ pub enum Definition {
     Path(u32, Option<u32>, u32),
     /// A fact about the run: its name and its value.
     Fact(String, String),
-    /// What a region, which was known by its machine code while the program ran, is in the source:
+    /// The construct in the source of a region that was known by its machine code while the program ran:
     /// its number, its part in this construct, and its descriptor.
     Construct(u32, Meaning, String),
 }
 
-/// What the events of a region are in the construct of the source that the region belongs to.
+/// The meaning of a region's events for the construct of the source that the region belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Meaning {

@@ -12,7 +12,7 @@
 
 use profile::region_kind::PseudoRegion;
 
-/// What a record says. The operands are named in the order in which they follow.
+/// The kinds of records. The operands are named in the order in which they follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Op {
@@ -180,7 +180,7 @@ pub const fn near_chunk(length: u64, gap: i64) -> Option<u32> {
     }
 }
 
-/// What [`near_chunk`] packed: length and gap.
+/// The length and the gap that [`near_chunk`] packed.
 #[must_use]
 pub const fn far_chunk(region: u32) -> (u64, i64) {
     let gap = (region & 0xfff) as i64;
@@ -191,7 +191,7 @@ pub const fn far_chunk(region: u32) -> (u64, i64) {
 /// A record that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// What it says.
+    /// Its kind.
     pub op: Op,
     /// The discriminant of a pseudo-region, or flags.
     pub phase: u8,

@@ -39,7 +39,7 @@ impl Recursion {
         self.waiting.clear();
     }
 
-    /// The innermost region ends, after so many ticks. `take` is called for each region around it
+    /// The innermost region ends, after this many ticks. `take` is called for each region around it
     /// from which ticks are to be subtracted.
     pub(crate) fn end(
         &mut self,

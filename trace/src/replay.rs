@@ -39,7 +39,7 @@ pub trait Listener {
 /// come to an end.
 const MOST_OPEN: usize = 1 << 14;
 
-/// What is open on a thread.
+/// The open regions of a thread.
 #[derive(Debug, Default)]
 pub struct Replay {
     open: Vec<Open>,
@@ -479,7 +479,7 @@ impl Replay {
         self.chunk(time, length, Some(start), listener);
     }
 
-    /// The chunk before ends, with so many iterations, and perhaps one starts.
+    /// The chunk before ends, with this many iterations, and perhaps one starts.
     fn chunk(&mut self, time: u64, length: u64, first: Option<u64>, listener: &mut dyn Listener) {
         let Some(open) = self.open.last().and_then(|top| top.chunk) else {
             // The begin of the loop is missing.
@@ -516,7 +516,7 @@ fn level(record: &Record) -> Level {
     }
 }
 
-/// What an `Open` record says.
+/// The contents of an `Open` record.
 fn opened(record: &Record) -> Open {
     let [role, start, phase_start, label, path, ..] = record.operands;
     Open {

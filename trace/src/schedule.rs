@@ -122,7 +122,7 @@ impl How {
     }
 }
 
-/// Whether `static` with a chunk size makes this chunk in a loop of so many iterations. It is the
+/// Whether `static` with a chunk size makes this chunk in a loop of this many iterations. It is the
 /// only schedule for which the specification fixes every chunk.
 #[must_use]
 pub fn is_static_chunk(first: u64, length: u64, count: u64, size: u64) -> bool {

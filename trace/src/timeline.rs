@@ -68,7 +68,7 @@ const MOST_ARROWS: usize = 50_000;
 pub struct Timeline {
     /// The lanes, see this module.
     pub lanes: Vec<u8>,
-    /// What iterations cost as JSON, see `costs`; none if no chunks of loops are in the
+    /// The costs of iterations as JSON, see `costs`; none if no chunks of loops are in the
     /// trace.
     pub iterations: Option<Vec<u8>>,
 }
@@ -76,7 +76,7 @@ pub struct Timeline {
 /// One process of the job, and the place of its threads and regions among those of all.
 struct Process<'a> {
     trace: &'a Trace,
-    /// What its threads' names begin with: `r3:` for rank 3 of a merged profile.
+    /// The prefix of its threads' names: `r3:` for rank 3 of a merged profile.
     prefix: String,
     /// The kind of each region.
     kinds: Vec<Option<RegionKind>>,

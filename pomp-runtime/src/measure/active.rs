@@ -22,7 +22,7 @@ use super::thread::Thread;
 use super::{omp, pause, quiesce, thread};
 use crate::measure::records::Node;
 
-/// What all threads share.
+/// The counts that all threads share.
 #[derive(Debug)]
 struct Shared {
     counts: Counts,

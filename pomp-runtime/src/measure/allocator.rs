@@ -34,7 +34,7 @@ static AT_THE_END: Range = Range::of(if cfg!(miri) { 1 << 24 } else { 1 << 36 })
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// What is left of this thread's slab: its begin and its size.
+    /// The free rest of this thread's slab: its begin and its size.
     static LEFT: Cell<(*mut u8, usize)> = const { Cell::new((ptr::null_mut(), 0)) };
     /// Pieces that are not needed any more: a list for each size, linked by the first words of the
     /// pieces.
@@ -62,7 +62,7 @@ fn map(size: usize, flags: libc::c_int) -> *mut libc::c_void {
     unsafe { libc::mmap(ptr::null_mut(), size, access, flags, -1, 0) }
 }
 
-/// Whether the system would give so many bytes.
+/// Whether the system would give this many bytes.
 pub(crate) fn has_room_for(size: usize) -> bool {
     let piece = map(size, 0);
     // SAFETY: nobody else knows of the piece.

@@ -1,4 +1,4 @@
-//! What the program says about its own run, kept in the profile.
+//! Annotations: facts that the program states about its run, kept in the profile.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

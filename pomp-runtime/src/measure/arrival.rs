@@ -39,7 +39,7 @@ impl Thread {
 
 impl Frame {
     /// Of a member frame: records that the member's part ends.
-    pub(super) fn tell_end(&self, at: u64) {
+    pub(super) fn record_end(&self, at: u64) {
         if let Some(slot) = self.slot.get() {
             slot.end.set(self.instance(), at);
             slot.done.set(self.instance(), at);
@@ -47,7 +47,7 @@ impl Frame {
     }
 
     /// Of a member frame: records when the last task after its part ended; `None` while it lasts.
-    pub(super) fn tell_last_task(&self, ended: Option<u64>) {
+    pub(super) fn record_last_task(&self, ended: Option<u64>) {
         if let Some(slot) = self.slot.get() {
             match ended {
                 Some(at) => slot.done.set(self.instance(), at),

@@ -48,7 +48,7 @@ pub(crate) fn is_free_to_join() -> bool {
     is_allowed() && LOOP.get().is_null() && !is_work_timed() && !is_any_held()
 }
 
-/// What is done at a request that is looked at.
+/// The measurement at a request that is in the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     /// It is timed.
@@ -59,7 +59,7 @@ pub(crate) enum Look {
     Marks,
 }
 
-/// What to do at a request that is looked at.
+/// The measurement for a request that is in the sample.
 pub(crate) fn look() -> Look {
     let ends_work = is_work_timed();
     let times = match LOOP.get().is_null() {
@@ -132,10 +132,10 @@ const INTERRUPTED: u64 = 100;
 /// take what is left of the loop's time.
 const LITTLE_WORK: u64 = 4;
 
-/// The work in so many chunks must be known before chunks are handed out together.
+/// The work in this many chunks must be known before chunks are handed out together.
 const ENOUGH_ALONE: u64 = 16;
 
-/// Chunks must have been handed out together so many times before their work is used.
+/// Chunks must have been handed out together this many times before their work is used.
 const ENOUGH_JOINED: u64 = 16;
 
 /// No request lies between chunks that are handed out together, so none of their work is taken for a wait.
@@ -144,7 +144,7 @@ const NOTHING_BETWEEN: u64 = 0;
 /// Work that gets less than a tenth shorter may do so by chance.
 const ALIKE_WORK_RATIO: f64 = 0.9;
 
-/// Chunks are handed out together if the work in one takes at most so many times as long as a request.
+/// Chunks are handed out together if the work in one takes at most this many times as long as a request.
 const LONGEST_JOINED: u64 = 16;
 
 impl Thread {
@@ -173,7 +173,7 @@ impl Thread {
         }
     }
 
-    /// The work in so many chunks of the innermost loop begins, and is timed.
+    /// The work in this many chunks of the innermost loop begins, and is timed.
     pub(crate) fn begin_chunk_work(&'static self, chunks: u64, now: impl FnOnce() -> u64) {
         let Some(node) = self.requesting() else {
             return;

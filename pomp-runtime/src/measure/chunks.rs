@@ -21,7 +21,7 @@ mod rows;
 
 use rows::{Row, Rows};
 
-/// What a record says of the loop as a whole; `struct romp_loop` of `pomp_lib.h` without its
+/// The part of a record that describes the loop as a whole; `struct romp_loop` of `pomp_lib.h` without its
 /// levels. Where the comment names nobody else, the library sets the field.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -166,7 +166,7 @@ impl Loop<'_> {
         self.head.is_traced != 0
     }
 
-    /// Whether only requests tell where a chunk ends.
+    /// Whether only requests show where a chunk ends.
     pub(crate) fn wants_requests(&self) -> bool {
         self.is_traced() && self.head.chunk_size <= 0
     }
@@ -242,7 +242,7 @@ impl Loop<'_> {
     }
 }
 
-/// What requests for chunks do with the record of a loop, which its thread may be using.
+/// The use of a loop's record by requests for chunks. The thread of the loop may be using the record, too.
 impl Head {
     /// # Safety
     /// The place is that of the record of a loop, and nobody else uses it meanwhile.

@@ -15,7 +15,7 @@ static MONOTONIC: AtomicBool = AtomicBool::new(false);
 /// Attempts at a pair of readings; the tightest one counts.
 const PAIRS: usize = 16;
 
-/// What the user may ask for.
+/// The clock that the user asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ClockChoice {
     /// The counter if it is fit, else the system's clock.
@@ -97,7 +97,7 @@ impl Pair {
         tightest(counter)
     }
 
-    /// What `read_both` gave, once the clock is chosen.
+    /// The result of `read_both`, once the clock is chosen.
     pub(crate) fn of_both(counter: u64, ns: u64) -> Self {
         let ticks = match MONOTONIC.load(Ordering::Relaxed) {
             true => ns,
@@ -107,7 +107,7 @@ impl Pair {
     }
 }
 
-/// So many nanoseconds in ticks, to about a hundredth. The first call takes 10 us.
+/// This many nanoseconds in ticks, to about a hundredth. The first call takes 10 us.
 pub(crate) fn ticks_of(ns: u64) -> u64 {
     /// In a millisecond; 0 if that is not known yet.
     static TICKS: AtomicU64 = AtomicU64::new(0);

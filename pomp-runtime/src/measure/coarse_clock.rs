@@ -121,8 +121,8 @@ pub(super) fn start_anew() {
     request();
 }
 
-/// Whether the clock goes on, as seen at this time in ticks.
-pub(super) fn goes_on(at: u64) -> bool {
+/// Whether the clock runs, as seen at this time in ticks.
+pub(super) fn is_running(at: u64) -> bool {
     /// The helper may come late by this many periods, of which a long one is sixteen.
     const MOST_PERIODS_LATE: u64 = 64;
     let period = clock().shortest.load(Ordering::Relaxed);

@@ -21,7 +21,7 @@ use super::shared::leak;
 use super::thread::{self, Thread};
 use super::{attention, clock, coarse_clock, pause, sampling, state};
 
-/// So many instances are timed by the clock itself first. They show how long instances are.
+/// This many instances are timed by the clock itself first. They show how long instances are.
 const TIMED_FIRST_INSTANCES: u64 = 1024;
 
 /// Has a node timed by the coarse clock from now on if it is hot: if the thread's instances come
@@ -45,7 +45,7 @@ pub(crate) fn consider(node: &'static Node, interval: u64) {
 #[cold]
 fn consider_hot(node: &'static Node, count: u64, ticks: u64) {
     coarse_clock::start();
-    if !coarse_clock::goes_on(clock::now()) {
+    if !coarse_clock::is_running(clock::now()) {
         return;
     }
     if let Some(times) = leak(CoarseTimes::default()) {
@@ -179,7 +179,7 @@ impl Thread {
             self.pauses() == mark && !self.pass_table.is_passing() && self.knows_place_already();
         if only_knows_place {
             self.pass_table.forget_place();
-            self.looks_no_more();
+            self.clear_catch_up_request();
         }
         only_knows_place
     }

@@ -1,4 +1,4 @@
-//! What is counted for a collector: the waits of a thread, and the threads in a region.
+//! Counts for a collector: the waits of a thread, and the threads in a region.
 
 use std::sync::atomic::AtomicU64;
 
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     Atomic = 5,
 }
 
-/// What is kept of a thread's waits.
+/// The counts of a thread's waits.
 #[derive(Debug)]
 pub(crate) struct WaitCounts {
     /// How many there were of each kind.

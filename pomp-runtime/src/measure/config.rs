@@ -27,7 +27,7 @@ const TRACE_LIMIT: u64 = 4 << 30;
 /// Bytes that its pages may take in memory.
 const TRACE_MEMORY: u64 = 64 << 20;
 
-/// What the user asked for.
+/// The settings that the user chose.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Config {
     pub(crate) measure: bool,

@@ -28,7 +28,7 @@ const PAIRS: u64 = 100;
 
 /// Cost of a pair in picoseconds; 0 if it could not be found out. Takes some
 /// microseconds, once.
-pub(crate) fn of_pair(scale: Scale) -> u64 {
+pub(crate) fn pair_cost(scale: Scale) -> u64 {
     static TICKS: OnceLock<Option<u64>> = OnceLock::new();
     let ticks = TICKS.get_or_init(ticks_of_pairs).unwrap_or(0);
     let all = thread::all();
@@ -73,7 +73,7 @@ impl Calibrated {
     }
 }
 
-/// What passing over an instance of a construct or lock adds to its time, in ticks. `is_lent`: the
+/// The time that passing over an instance of a construct or lock adds to it, in ticks. `is_lent`: the
 /// program counts it.
 pub(super) fn ticks_of_passing(kind: RegionKind, is_lent: bool) -> f64 {
     let ticks = match (kind, is_lent) {
@@ -101,7 +101,7 @@ pub(crate) struct Untimed {
     pub(crate) pairs: u64,
 }
 
-/// As `of_pair`, of a pair of events that was not timed, in the mean over all of them. What can't be
+/// As `pair_cost`, of a pair of events that was not timed, in the mean over all of them. What can't be
 /// found out counts as 0.
 pub(crate) fn of_untimed_pair(scale: Scale, untimed: Untimed) -> u64 {
     let ps = |number: u64, cost: &Calibrated| {
@@ -124,7 +124,7 @@ pub(crate) fn of_untimed_pair(scale: Scale, untimed: Untimed) -> u64 {
     u64::try_from(sum / u128::from(pairs.max(1))).unwrap_or(u64::MAX)
 }
 
-/// The time that so many pairs of events took in the program, as a multiple of their time in a loop. The
+/// The time that this many pairs of events took in the program, as a multiple of their time in a loop. The
 /// coarse clock timed them. The steps that it made during these events tell their time ([`own_time`]).
 fn in_place(pairs: u64) -> f64 {
     let all = thread::all();
@@ -143,7 +143,7 @@ fn ratio_of_steps(seen: u64, expected: f64) -> f64 {
     (PRIOR + seen as f64) / (PRIOR + expected)
 }
 
-/// As `of_pair`, in ticks.
+/// As `pair_cost`, in ticks.
 pub(super) fn ticks_of_pair() -> u64 {
     ticks_of_pairs().unwrap_or(0) / PAIRS
 }
@@ -374,7 +374,7 @@ pub(crate) fn add_look_for_place(look: fn()) {
     let _ = LOOK_FOR_PLACE.set(look);
 }
 
-/// What every probe does first. The thread that calibrates is another one than the measured one.
+/// The first steps of every probe. The calibrating thread is not the one that is measured.
 #[inline(always)]
 fn look_for_thread_and_place() {
     if let Some(look) = LOOK_FOR_PLACE.get() {
@@ -404,7 +404,7 @@ mod tests {
 
     #[test]
     fn a_pair_costs_something() {
-        assert!(of_pair(Scale::one()) > 0);
+        assert!(pair_cost(Scale::one()) > 0);
         let one = |[calls, counted, noted, coarse]: [u64; 4]| {
             let untimed = Untimed {
                 calls,

@@ -1,6 +1,6 @@
 //! Hardware and software counters, if the user asks for them: each thread has a group of the
 //! kernel's (`perf_event_open`), read where a region begins and ends. In all other runs an event
-//! only reads one word that nobody writes. What is counted in regions is in `counting`.
+//! only reads one word that nobody writes. The counts of regions are in `counting`.
 
 use std::io;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ pub(super) struct Counting {
 /// How many counters there are.
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
-/// What is counted: names and events, in order.
+/// The chosen counters: names and events, in order.
 static CHOSEN: Mutex<Vec<(String, Counter)>> = Mutex::new(Vec::new());
 
 #[inline(always)]
@@ -114,15 +114,15 @@ pub(crate) fn choose(list: &str) {
 fn explained(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
-            "it may not be used; ask for /proc/sys/kernel/perf_event_paranoid to be 2 or less, or \
-             in a container for the system call perf_event_open to be allowed"
+            "no permission; /proc/sys/kernel/perf_event_paranoid must be 2 or less, and a container must allow \
+             the system call perf_event_open"
                 .to_owned()
         }
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
             "this machine has no such counter, as most virtual machines have none".to_owned()
         }
         Some(libc::EINVAL | libc::ENOSPC) => {
-            "the processor cannot count that together with the others".to_owned()
+            "the processor cannot count it together with the others".to_owned()
         }
         Some(libc::ENOSYS) => "this kernel has no counters".to_owned(),
         _ => error.to_string(),

@@ -1,4 +1,4 @@
-//! What counters count in regions. The counters are read outside of the region's time: at its begin
+//! The counts of the counters in regions. The counters are read outside of the region's time: at its begin
 //! before the clock is read, at its end after.
 
 use profile::counters::MOST_COUNTERS;

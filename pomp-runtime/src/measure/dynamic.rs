@@ -60,14 +60,14 @@ fn look_up_next(found: &AtomicPtr<c_void>, name: &CStr) -> *const c_void {
 /// Whether the executable, or a library loaded with it, exports a function of this name. Waits for
 /// libraries that other threads load.
 pub(crate) fn program_shows(name: &CStr) -> bool {
-    shown(name).is_none_or(|function| !function.is_null())
+    exported_address(name).is_none_or(|function| !function.is_null())
 }
 
 /// Calls a function of ours without arguments that the executable, or a library loaded with it,
 /// exports under this name. It is no error if there is none.
-pub(crate) fn call_if_shown(name: &CStr) {
+pub(crate) fn call_if_exported(name: &CStr) {
     // SAFETY: null is the `None` of a function pointer, and only we give such names.
-    let function = shown(name).and_then(|function| unsafe {
+    let function = exported_address(name).and_then(|function| unsafe {
         std::mem::transmute::<*mut c_void, Option<extern "C" fn()>>(function)
     });
     if let Some(function) = function {
@@ -75,16 +75,17 @@ pub(crate) fn call_if_shown(name: &CStr) {
     }
 }
 
-/// Whether the C library knows of only one thread so far. A library that does not tell is taken to know
+/// Whether the C library knows of only one thread so far. A library that does not say so is taken to know
 /// of one.
 pub(crate) fn has_one_thread() -> bool {
-    let tells = shown(c"__libc_single_threaded").filter(|tells| !tells.is_null());
+    let is_single =
+        exported_address(c"__libc_single_threaded").filter(|address| !address.is_null());
     // SAFETY: glibc defines a `char` of this name (since 2.32), and nobody else may use the name.
-    tells.is_none_or(|tells| unsafe { tells.cast::<c_char>().read_volatile() } != 0)
+    is_single.is_none_or(|address| unsafe { address.cast::<c_char>().read_volatile() } != 0)
 }
 
 /// The address that is exported under a name; none in a static executable.
-fn shown(name: &CStr) -> Option<*mut c_void> {
+fn exported_address(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: the statics are never written, and the functions are those of the
     // C library.
     let (open, lookup) = unsafe { (romp_dlopen?, romp_dlsym?) };

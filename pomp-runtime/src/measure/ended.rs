@@ -50,18 +50,18 @@ impl Thread {
             PseudoRegion::Ibarr
         };
         frame.barriers.set(frame.barriers.get().wrapping_add(1));
-        frame.tell_end(at);
+        frame.record_end(at);
         frame.start_phase(phase, at);
         frame.set_role(Role::Ended);
         self.watch_for_the_next_team();
-        if self.is_told() {
-            collector::tell(CollectorEvent::BeginImplicitBarrier);
+        if self.is_notified() {
+            collector::notify(CollectorEvent::BeginImplicitBarrier);
         }
     }
 
     /// A member whose part has ended is out of its team.
     pub(super) fn leave_barrier(&'static self, frame: &'static Frame) {
-        if self.is_told() {
+        if self.is_notified() {
             collector::phases::phase_ends(frame);
         }
         if frame.waits()
@@ -72,7 +72,7 @@ impl Thread {
             self.trace_end(root, released.unwrap_or_else(clock::now));
         }
         self.drop_frame(frame);
-        self.tell_of_idleness();
+        self.notify_of_idleness();
     }
 
     /// The execution of a task ends.
@@ -95,7 +95,7 @@ impl Thread {
     pub(super) fn watch_for_the_next_team(&self) {
         let ended = self.top().filter(|top| top.role() == Role::Ended);
         if ended.is_some_and(|top| top.below().is_some_and(|below| below.role() == Role::Base)) {
-            self.looks_up_next_time();
+            self.request_catch_up();
         }
     }
 
@@ -111,7 +111,7 @@ impl Thread {
         self.passed_member.leave();
         if (serves_anew || was_passed) && !self.pass_table.is_passing() {
             self.pass_table.forget_place();
-            self.looks_no_more();
+            self.clear_catch_up_request();
         }
     }
 
@@ -126,7 +126,7 @@ impl Thread {
     #[inline(always)]
     pub(super) fn end_task_behind_end(&self, now: impl FnOnce() -> u64) {
         if let Some(top) = self.top().filter(|top| top.role() == Role::Ended) {
-            top.tell_last_task(Some(now()));
+            top.record_last_task(Some(now()));
         }
     }
 
@@ -134,7 +134,7 @@ impl Thread {
     #[inline(always)]
     pub(super) fn begin_task_behind_end(&self) {
         if let Some(top) = self.top().filter(|top| top.role() == Role::Ended) {
-            top.tell_last_task(None);
+            top.record_last_task(None);
         }
     }
 }
@@ -177,13 +177,13 @@ impl Frame {
         latest.release
     }
 
-    /// Of a fork frame, at the join: tells the members when they were released, which they need for
+    /// Of a fork frame, at the join: publishes when the members were released, which they need for
     /// their traces.
-    pub(super) fn tell_release(&self, join: u64) {
+    pub(super) fn publish_release(&self, join: u64) {
         if let Some(team) = self.team.get() {
             let Latest { release, .. } = team.slots.latest(self.team_size(), self.instance(), join);
             team.slots
-                .tell_release(self.team_size(), self.instance(), release);
+                .publish_release(self.team_size(), self.instance(), release);
         }
     }
 }

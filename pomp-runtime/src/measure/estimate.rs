@@ -41,15 +41,15 @@ fn timing_of_kind(kind: Option<RegionKind>) -> (f64, f64) {
 /// many updates of a variable that one thread uses.
 pub(super) const CONTENDED: u64 = 4;
 
-/// A cache line comes from another processor in the time of so many updates at most.
+/// A cache line comes from another processor in the time of this many updates at most.
 const TRANSFER: u64 = 128;
-/// A critical section that is passed over waits longer than a timed one for so many sections of
+/// A critical section that is passed over waits longer than a timed one for this many sections of
 /// other threads at most. Time beyond that limit counts as work: a few pieces of work may be so
 /// long that none of them was timed.
 const MORE_SECTIONS: f64 = 2.0;
 
 /// Whether all instances in a parallel region update the same variable. Then the time of timed
-/// instances tells little: while one thread reads the clock, the other threads leave the variable
+/// instances shows little: while one thread reads the clock, the other threads leave the variable
 /// to it.
 fn is_of_one_variable(node: &Node) -> bool {
     let region = node.region();
@@ -107,7 +107,7 @@ impl Sample {
         let mut mean = [0.0; PARTS];
         for part in node.parts().iter().map(|part| *part as usize) {
             let timing = match (kind, pseudo_region(part as u8)) {
-                // What is recorded is beyond the shortest call, or a long wait.
+                // The recorded time is beyond the shortest call, or a long wait.
                 (Some(RegionKind::Lock), PseudoRegion::Enter) => 0.0,
                 // It is timed as the work between two instances is.
                 (Some(RegionKind::Lock), PseudoRegion::Body) if timing > 0.0 => {

@@ -72,7 +72,7 @@ pub(crate) fn describe(run: &mut Run, application: &str, used: ProcessorTime) {
     }
 }
 
-/// What the process or one thread used.
+/// The resources that the process or one thread used.
 fn usage(whose: libc::c_int) -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the place is valid, and all zeros is a valid `rusage`, so that it

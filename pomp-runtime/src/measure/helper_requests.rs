@@ -20,7 +20,7 @@ pub(crate) const DUMP_NOW: u32 = 16;
 /// Asks for the coarse clock to be advanced from now on.
 pub(crate) const COARSE_CLOCK: u32 = 32;
 
-/// What the helper has been asked for.
+/// The requests that the helper has not served yet.
 static REQUESTS: AtomicU32 = AtomicU32::new(0);
 /// How a signal handler wakes it. None if there is no helper.
 static HELPER: SharedRef<Thread> = SharedRef::none();
@@ -29,8 +29,8 @@ static NUMBER: AtomicI32 = AtomicI32::new(0);
 /// The function that makes it.
 static MAKER: OnceLock<fn()> = OnceLock::new();
 
-/// What is known of the program's first thread: whether its end will be noticed, and
-/// whether it has come.
+/// The state of the program's first thread: whether its end will be noticed, and
+/// whether it has ended.
 static MAIN: AtomicU8 = AtomicU8::new(FirstThread::Unknown as u8);
 
 /// See [`first_thread`].
@@ -116,7 +116,7 @@ pub(crate) fn main_has_ended() {
     ask(0);
 }
 
-/// What is known of the program's first thread.
+/// The state of the program's first thread.
 pub(crate) fn first_thread() -> FirstThread {
     let known = MAIN.load(Ordering::Acquire);
     let all = [FirstThread::Watched, FirstThread::Ended];

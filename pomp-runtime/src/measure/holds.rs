@@ -138,7 +138,7 @@ pub(crate) struct Holds {
 /// From when to when something was held.
 #[derive(Debug)]
 pub(super) struct PastHold {
-    /// What was held, by an address; 0 while the entry is written.
+    /// The lock or critical section that was held, by an address; 0 while the entry is written.
     guard: AtomicUsize,
     pub(super) node: SharedRef<Node>,
     pub(super) from: SharedU64,

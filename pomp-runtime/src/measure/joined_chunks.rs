@@ -17,10 +17,10 @@ use super::request_count::look_at_all;
 /// A chunk: its first value, and the one behind its last.
 pub(crate) type Chunk = [u64; 2];
 
-/// At most so many chunks are joined.
+/// At most this many chunks are joined.
 const MOST_JOINED_CHUNKS: u64 = 16;
 
-/// Work is timed if at least so many chunks were joined: the first of them overlaps with none in front.
+/// Work is timed if at least this many chunks were joined: the first of them overlaps with none in front.
 const LEAST_TIMED: u64 = 10;
 
 thread_local! {

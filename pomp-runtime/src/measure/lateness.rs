@@ -1,5 +1,5 @@
-//! Who came last to a barrier, as the thread that forked finds from the arrivals of all members
-//! ([`arrival`](super::arrival)).
+//! The member that came last to a barrier. The thread that forked finds it from the arrivals of all
+//! members ([`arrival`](super::arrival)).
 //!
 //! A look at another processor's cache line takes longer than all else that is done for a barrier. So where
 //! barriers follow each other quickly, the thread looks at some of them only, each of which stands for those

@@ -44,8 +44,8 @@ pub(crate) struct LockCall {
 }
 
 impl LockCall {
-    /// The call stands for those of its node that were not timed, each of which took so many ticks.
-    fn stands_for_untimed(self, ticks: u64) {
+    /// The call stands for those of its node that were not timed, each of which took this many ticks.
+    fn count_for_untimed(self, ticks: u64) {
         if let Some(sample) = self.node.sample() {
             let untimed = sample.tests.untimed.get();
             sample.tests.untimed.set(0);
@@ -109,7 +109,7 @@ impl Thread {
     ) -> Option<LockCall> {
         let call = self.lock_call(region, now)?;
         self.awaited.set(address as u64);
-        self.tell_lock_wait();
+        self.notify_lock_wait();
         Some(call)
     }
 
@@ -142,7 +142,7 @@ impl Thread {
         let call = call.without_pauses(at);
         if self.awaited.get() != 0 {
             if collector::is_listening() {
-                collector::tell(collector::events::Event::EndLockWait);
+                collector::notify(collector::events::Event::EndLockWait);
             }
             self.awaited.set(0);
         }
@@ -153,7 +153,7 @@ impl Thread {
         if self.sets_again(address) {
             self.trace_call(Op::LockNested, call, address, at);
             self.add_call(call, at);
-            return call.stands_for_untimed(at.wrapping_sub(call.start));
+            return call.count_for_untimed(at.wrapping_sub(call.start));
         }
         self.trace_call(Op::LockSet, call, address, at);
         if let Some(held) = self.held.free_for(address) {
@@ -208,7 +208,7 @@ impl Thread {
                 0 => ticks,
                 interval => ticks.min(interval),
             };
-            call.stands_for_untimed(ticks);
+            call.count_for_untimed(ticks);
             sample.tests.fails(|| false, || at);
         }
     }

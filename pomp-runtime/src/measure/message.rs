@@ -1,4 +1,4 @@
-//! What the library tells the user: lines on stderr, before and after the run,
+//! Messages of the library to the user: lines on stderr, before and after the run,
 //! never while it is measured.
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,10 +2,14 @@
 //! the thread's call paths, in the trace, or by a collector's callback. Nothing here knows
 //! how an event was reported, nor what becomes of the records.
 //!
-//! Records stand below what events do with them. `region`, `calls`, `frame` and `team_record` lead
-//! to one another: a region to its open teams, a team to the node and the frame of its fork, and
-//! these to their region. The block of a `thread` is made of these and of `holds`, `pass_table`,
-//! `counters`, `collector_counts` and `trace_stream`.
+//! The records are in `records` and `calls`. They refer to one another: a region to its open teams,
+//! a team to the node and the frame of its fork, and these to their region. The block of a `thread`
+//! consists of these and of `holds`, `pass_table`, `counters`, `collector_counts` and `trace_stream`.
+//!
+//! Words with one meaning here:
+//! - *passed over*: an instance is counted, but neither timed nor put on the stack (`passed`);
+//! - *coarse clock*: a counter of milliseconds, which times such instances (`coarse_clock`);
+//! - *part* of a member: its execution from the begin of the member to its end (`ended`).
 //!
 //! Code that runs while the program is measured takes no lock, allocates only when it sees a call
 //! path, a depth or a thread for the first time, and writes to no cache line that another thread

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// What is looked for, and what was found.
+/// A search for the module that holds an address, with its result.
 #[derive(Default)]
 struct Search {
     address: usize,
@@ -17,13 +17,13 @@ struct Search {
 
 /// The file to which an address belongs, and the number to subtract from the address to get the
 /// address within the file. None if it belongs to no file.
-pub(crate) fn of(address: usize) -> Option<(PathBuf, usize)> {
+pub(crate) fn module_at(address: usize) -> Option<(PathBuf, usize)> {
     search(address).found
 }
 
 /// The shared library to which an address belongs. None if it belongs to the program itself, or to no file.
 pub(crate) fn library_of(address: usize) -> Option<PathBuf> {
-    let (path, _) = of(address)?;
+    let (path, _) = module_at(address)?;
     (std::env::current_exe().ok()? != path).then_some(path)
 }
 
@@ -68,7 +68,7 @@ fn holds(info: &libc::dl_phdr_info, address: usize) -> bool {
     if info.dlpi_phdr.is_null() {
         return false;
     }
-    // SAFETY: the loader gives so many headers.
+    // SAFETY: the loader gives this many headers.
     let headers =
         unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
     headers.iter().any(|header| {

@@ -11,11 +11,11 @@ use super::shortest::Shortest;
 use super::span::Span;
 use super::timed_work::TimedWork;
 
-/// So many standard deviations around a mean hold 95 % of all cases.
+/// The interval of this many standard deviations around a mean holds 95 % of all cases.
 pub(super) const NINETY_FIVE: f64 = 1.96;
 
 /// Half of the interval that holds a mean in 95 % of all cases. `squares` is the mean of the squares of
-/// so many values.
+/// this many values.
 pub(super) fn half_interval(mean: f64, squares: f64, number: f64) -> f64 {
     let variance = (squares - mean * mean).max(0.0);
     NINETY_FIVE * (variance / number).sqrt()
@@ -58,7 +58,7 @@ impl Work {
     }
 
     /// The ticks of a piece in the mean, and half of the interval that holds the mean of all pieces in 95 %
-    /// of all cases, if the instance behind a piece takes so many ticks while it is timed. None if too few
+    /// of all cases, if the instance behind a piece takes this many ticks while it is timed. None if too few
     /// were timed.
     pub(super) fn mean(&self, instance: f64) -> Option<(f64, f64)> {
         let Span { count, ticks } = self.pieces.all();
@@ -99,7 +99,7 @@ impl Intervals {
     }
 }
 
-/// What is known of the instances of a node that were passed over, and of the work between instances.
+/// Data on a node's instances that were passed over, and on the work between instances.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
     /// The intervals that are not left out because they are long, and all of them.
@@ -131,7 +131,7 @@ impl Sequence {
         self.usual.set(next.max(RECENT));
     }
 
-    /// The work between two instances took so many ticks, with what empty work takes. Times of equal work
+    /// The work between two instances took this many ticks, with what empty work takes. Times of equal work
     /// differ by as much as a `read` of the clock takes.
     pub(super) fn add_work(&self, ticks: u64, read: u64, threads_per_processor: f64) {
         self.threads_per_processor.set(threads_per_processor);
@@ -141,7 +141,7 @@ impl Sequence {
         }
     }
 
-    /// Empty work took so many ticks.
+    /// Empty work took this many ticks.
     pub(super) fn add_empty(&self, ticks: u64) {
         if self.counts_work_of(ticks) {
             self.work.empty.add(ticks);
@@ -153,13 +153,13 @@ impl Sequence {
         self.threads_per_processor.get().max(1.0)
     }
 
-    /// Whether a piece of work of so many ticks counts.
+    /// Whether a piece of work of this many ticks counts.
     pub(super) fn counts_work_of(&self, ticks: u64) -> bool {
         ticks <= LONG * self.usual.get()
     }
 }
 
-/// What is known of tests of a lock that failed, and of calls that set a nestable lock again.
+/// Data on failed tests of a lock, and on calls that set a nestable lock again.
 #[derive(Debug, Default)]
 pub(super) struct Tests {
     /// How many of both were not timed since the last one that was.

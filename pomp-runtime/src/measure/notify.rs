@@ -49,15 +49,15 @@ impl Thread {
 
     /// Whether a collector is notified of begins and ends now.
     #[inline(always)]
-    pub(super) fn is_told(&self) -> bool {
+    pub(super) fn is_notified(&self) -> bool {
         collector::is_listening() && self.paused().is_none() && !self.waits.has_ended()
     }
 
     /// Reports that a thread that serves in teams starts to be idle, if it does.
     #[inline(always)]
-    pub(super) fn tell_of_idleness(&self) {
-        if self.is_told() && self.top().is_some_and(|top| top.role() == Role::Base) {
-            self.tell_idle();
+    pub(super) fn notify_of_idleness(&self) {
+        if self.is_notified() && self.top().is_some_and(|top| top.role() == Role::Base) {
+            self.notify_idle();
         }
     }
 }

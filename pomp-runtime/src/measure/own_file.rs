@@ -24,7 +24,7 @@ impl Identity {
     }
 }
 
-/// What the system says of an open file; none if it is closed.
+/// The system's description of an open file; none if it is closed.
 pub(super) fn about(file: RawFd) -> Option<libc::stat> {
     let mut about = MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: the place is valid, and all zeros is a valid `stat`.

@@ -1,4 +1,4 @@
-//! What recording an event takes in the program itself.
+//! The time that recording an event takes in the program itself.
 //!
 //! A loop that records events one after the other has everything in the processor's caches. In a
 //! program, an event meets other data there. So one of many events is timed as a whole.
@@ -14,7 +14,7 @@ use super::shared::SharedU64;
 /// One of this many events of a thread is timed. The number is a prime: an instance of a construct has
 /// two or four events, of which not always the same one is timed.
 const EACH: u64 = 61;
-/// So many events at least have to be timed before their mean is used.
+/// This many events at least have to be timed before their mean is used.
 const ENOUGH: u64 = 32;
 /// An event that takes longer than this many times the shortest one was interrupted, or something
 /// was calibrated in it.

@@ -18,7 +18,7 @@ const LONG: Duration = Duration::from_millis(16);
 /// this part of the time in which it could have run.
 const BUSY_READY_SHARE: f64 = 0.15;
 
-/// What was seen at the latest look.
+/// The state of the machine at the latest look.
 #[derive(Debug)]
 pub(crate) struct Pace {
     looked: Option<Instant>,

@@ -302,7 +302,7 @@ impl Thread {
         let mark = coarse_clock::mark_of_all_before();
         let sees_all = match pass_table.seen.get() {
             0 => self.is_up_to_date(pause::mark()),
-            // `sees` compares a field that the call of `looks_up_next_time` below has overwritten.
+            // `sees` compares a field that the call of `request_catch_up` below has overwritten.
             _ => self.pauses() == pause::mark(),
         };
         let Some(top) = self.top() else { return false };
@@ -324,7 +324,7 @@ impl Thread {
         }
         pass_table.place.set(place_of(parent, top.within()));
         pass_table.seen.set(mark);
-        self.looks_up_next_time();
+        self.request_catch_up();
         true
     }
 
@@ -367,7 +367,7 @@ impl Thread {
         entry.arm(number);
         region.set_sampled();
         self.set_pauses(pause::count());
-        self.looks_no_more();
+        self.clear_catch_up_request();
         self.find_place()
     }
 

@@ -15,11 +15,11 @@ use super::records::{Node, Region};
 use super::state;
 use super::thread::{self, Thread};
 
-/// One call in about so many that sets no free lock is timed, and stands for all of them: a failed test of a
+/// One call in about this many that sets no free lock is timed, and stands for all of them: a failed test of a
 /// lock, or a call that sets a lock again.
 const CALLS: u64 = 61;
 
-/// Failed tests up to the one that sets the lock are a row. One row in so many is timed as a whole.
+/// Failed tests up to the one that sets the lock are a row. One row in this many is timed as a whole.
 const ROWS: u64 = 8;
 
 /// A lock is about to be set at the region that `find` gives. Returns this thread if the call is

@@ -84,7 +84,7 @@ pub(crate) fn ends_this() -> bool {
 
 /// The loop that is counted in the part that this thread executes, if that part is passed over.
 #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
-pub(crate) fn counted_loop() -> Option<&'static Region> {
+pub(crate) fn loop_passed_over() -> Option<&'static Region> {
     let thread = thread_in_part().filter(|_| state::is_quick())?;
     thread.passed_member.inner.get()?.region()
 }
@@ -122,7 +122,9 @@ pub(crate) fn passes_over_end_of_loop() -> bool {
 /// passed over, with the part that it is in.
 #[cfg_attr(test, allow(dead_code, reason = "its users are not built"))]
 #[inline(always)]
-pub(crate) fn passes_over_loop(find: impl FnOnce() -> Option<&'static Region> + Copy) -> bool {
+pub(crate) fn passes_over_begin_of_loop(
+    find: impl FnOnce() -> Option<&'static Region> + Copy,
+) -> bool {
     holds_in_part(find, |thread, region| {
         !thread.is_busy() && thread.counts_construct(region)
     })
@@ -165,7 +167,7 @@ impl Thread {
         self.passed_member.begin(root, coarse_clock::mark());
         // The next event in the part runs `catch_up` first, which puts the member on the stack.
         self.pass_table.forget_place();
-        self.looks_up_next_time();
+        self.request_catch_up();
     }
 
     /// Counts a loop or `workshare` in a part that is passed over. False if it has to be recorded.
@@ -257,7 +259,7 @@ impl Thread {
         member.end();
         // A worker goes on looking: its next team may be one that is not reported to it.
         if self.top().is_some_and(|top| top.role() == Role::Fork) {
-            self.looks_no_more();
+            self.clear_catch_up_request();
         }
     }
 

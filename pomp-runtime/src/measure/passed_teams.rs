@@ -87,8 +87,8 @@ impl Thread {
         };
         self.pass_table.teams.add(1);
         let left = teams.left.load(Ordering::Relaxed);
-        let is_told = attention::is_needed() || self.paused().is_some();
-        if left == 0 || is_told || region.holds_others() {
+        let needs_events = attention::is_needed() || self.paused().is_some();
+        if left == 0 || needs_events || region.holds_others() {
             team.weight.set(teams.since.get() + 1);
             teams.since.set(0);
             return Some(TeamHandle::Team(team));

@@ -1,5 +1,5 @@
 //! The pauses of measurement, and the mark by which a thread sees that there is something to do
-//! before its next event. What threads do about them is in `pausing`.
+//! before its next event. The reactions of threads are in `pausing`.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -108,7 +108,7 @@ pub(super) fn of_number(number: u32) -> Option<(u64, u64)> {
     Some((pause.begin, pause.end?))
 }
 
-/// Whether there was a pause since so many of them were over, or one lasts.
+/// Whether there was a pause since this many of them were over, or one lasts.
 #[inline(always)]
 pub(super) fn was_since(over: u32) -> bool {
     mark() & !STILL != over

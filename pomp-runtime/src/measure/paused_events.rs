@@ -78,7 +78,7 @@ impl Thread {
         }
         match event {
             Event::BarrierEnter | Event::ImplicitBarrierEnter => {
-                region.tells_barrier();
+                region.reports_barrier();
                 self.arrive();
             }
             Event::TaskEnd => self.end_task_behind_end(|| self.time_of_end(0)),

@@ -37,7 +37,7 @@ impl Thread {
             self.leave_old_team();
         }
         self.pass_table.forget_place();
-        self.looks_no_more();
+        self.clear_catch_up_request();
         if self.is_up_to_date(pause::mark()) {
             return true;
         }
@@ -52,7 +52,7 @@ impl Thread {
             }
         }
         self.set_pauses(over);
-        self.looks_no_more();
+        self.clear_catch_up_request();
         let paused = pause::begin().unwrap_or(0);
         if paused != self.paused_at.get() {
             self.forget_locks();

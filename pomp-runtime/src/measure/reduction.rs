@@ -5,8 +5,8 @@
 //! for the parts before it.
 //!
 //! LLVM's runtime has the members of a larger team (more than four) meet in a barrier of its own
-//! before the construct ends. So no member's end tells when its work was done. The work ended when
-//! the member began to combine its part. What follows is waiting.
+//! before the construct ends. So no member's end shows when its work was done. The work ended when
+//! the member began to combine its part. The time after that is waiting.
 
 use profile::region_kind::PseudoRegion;
 

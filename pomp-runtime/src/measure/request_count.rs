@@ -1,4 +1,4 @@
-//! Counts the requests for chunks of a thread: of so many, one is looked at.
+//! Counts a thread's requests for chunks: one in [`PERIOD`] is in the sample.
 
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ thread_word! {
     fn since_look() -> u32 = "romp_requests_since_look";
 }
 
-/// So many requests since the last look have the next one looked at.
+/// With this many requests since the last look, the next one is looked at.
 pub(super) const NEXT: u32 = PERIOD - 1;
 
 /// A bit of the number of requests. It is set while each request is looked at, since a chunk is held back.

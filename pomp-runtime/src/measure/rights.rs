@@ -1,4 +1,4 @@
-//! What the library may do: never more than the user who started the program, and never
+//! The rights of the library: never more than the user who started the program, and never
 //! more than the program still may.
 //!
 //! A program may run with more rights than its user has (set-user-id, capabilities). Then nothing
@@ -39,8 +39,7 @@ pub(crate) fn withheld() -> Option<&'static str> {
     let main = unsafe { libc::getpid() };
     let exceeds = effective(SELF)? & !effective(main)?;
     (exceeds != 0).then_some(
-        "the program has given up rights in its main thread only, which the thread that writes \
-         still has",
+        "the program has given up rights in its main thread only; the thread that writes the profile still has them",
     )
 }
 

@@ -142,7 +142,7 @@ pub(super) fn most_longer() -> u64 {
 }
 
 /// How many teams of a region are passed over after one whose members recorded their events.
-/// `timed` teams of the region did so. Its teams come at this `interval` in ticks, and so many
+/// `timed` teams of the region did so. Its teams come at this `interval` in ticks, and this many
 /// `regions` take turns. If their members record, teams take this much `longer` in ticks, if known.
 pub(super) fn teams_to_pass_over(
     timed: u64,
@@ -254,7 +254,7 @@ impl Thread {
         node.instances.add(ticks);
         let Some(sample) = node.sample() else { return };
         let longer_event = self.extra_ticks_of_event();
-        // What a pair of events costs on this thread.
+        // The cost of a pair of events on this thread.
         let timing = cost_of_pair() + 2 * longer_event;
         sample.longer_event.set(longer_event);
         // Holds that are timed are left out: once most are passed over, few are.

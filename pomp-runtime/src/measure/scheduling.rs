@@ -15,7 +15,7 @@ pub(super) fn of_first_thread() -> Option<[u64; 2]> {
     times(&schedstat).map(|(run, ready)| [run, ready])
 }
 
-/// What the kernel says; none if it says nothing.
+/// The kernel's figures for this process; none if it gives none.
 pub(super) fn of_process() -> Option<Scheduling> {
     let mut all = Scheduling::default();
     let first = std::process::id();
@@ -71,7 +71,7 @@ pub(super) fn processors_around() -> u32 {
     processors.max().unwrap_or(0)
 }
 
-/// The process that started another one; none if that is not told.
+/// The process that started another one; none if the system does not say.
 fn parent(process: u32) -> Option<u32> {
     let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
     parent_in(&stat)

@@ -71,17 +71,17 @@ impl Slots {
     }
 }
 
-/// What the thread that forked learns from the ends of all members.
+/// The result that the thread that forked gets from the ends of all members.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Latest {
     /// When the last member was done. The join counts for a member that `cancel` has left, of which
     /// nothing later is known.
     pub(super) release: u64,
-    /// Who came last, if all ends are known, and there is more than one.
+    /// The member that came last, if all ends are known and there is more than one member.
     pub(super) last: Option<Last>,
 }
 
-/// Who came last to a barrier.
+/// The member that came last to a barrier.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Last {
     pub(super) member: u32,
@@ -128,7 +128,7 @@ impl Slots {
     }
 
     /// Tells all members that wait for it when an instance was released.
-    pub(super) fn tell_release(&self, size: u32, instance: u64, at: u64) {
+    pub(super) fn publish_release(&self, size: u32, instance: u64, at: u64) {
         let slots = (0..size).filter_map(|member| self.get(member));
         for release in slots.filter_map(|slot| slot.release.get()) {
             if release.is_awaited(instance) {

@@ -60,7 +60,7 @@ impl Thread {
         match event {
             Event::BarrierEnter | Event::ImplicitBarrierEnter => {
                 if event == Event::ImplicitBarrierEnter {
-                    region.tells_barrier();
+                    region.reports_barrier();
                 }
                 self.act(event.action(), region, || self.begin_of_wait(&now));
                 self.arrive();
@@ -320,7 +320,7 @@ impl Thread {
         if let Some(below) = frame.below() {
             self.set_top(below);
             match below.role() {
-                Role::Ended => below.tell_last_task(Some(frame.exact_time_of_end(at))),
+                Role::Ended => below.record_last_task(Some(frame.exact_time_of_end(at))),
                 Role::Sampled | Role::Counted => {
                     below.add_inner_time(at.wrapping_sub(frame.start()));
                 }
@@ -449,7 +449,7 @@ impl Thread {
             }
             self.set_top(below);
             if top.role() == Role::Member {
-                self.tell_of_idleness();
+                self.notify_of_idleness();
             }
         }
     }

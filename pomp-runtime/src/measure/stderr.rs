@@ -16,7 +16,7 @@ use super::signal_mask;
 /// How long the library waits for a reader that is behind, once in a run.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What stderr was at the start; none if it was closed.
+/// The file that stderr was at the start; none if it was closed.
 static STDERR: OnceLock<Option<Identity>> = OnceLock::new();
 /// Whether the library has waited for a reader in vain.
 static IS_STUCK: AtomicBool = AtomicBool::new(false);
@@ -84,7 +84,7 @@ fn has_room(until: Instant) -> bool {
 /// Writes as much as there is room for, and does not block if others write meanwhile.
 fn write_now(part: &[u8], kind: libc::mode_t) -> Result<usize, libc::c_int> {
     let (file, bytes, length) = (libc::STDERR_FILENO, part.as_ptr().cast(), part.len());
-    // SAFETY: the bytes are there, and so many.
+    // SAFETY: the buffer has this many bytes.
     let written = unsafe {
         match kind {
             // Programs have functions of the name `send`.

@@ -48,8 +48,8 @@ impl Thread {
         frame.begin(Role::Fork, node, at);
         frame.start_phase(PseudoRegion::Seq, at);
         self.set_top(frame);
-        if self.is_told() {
-            collector::tell(collector::events::Event::Fork);
+        if self.is_notified() {
+            collector::notify(collector::events::Event::Fork);
         }
         Some(team)
     }
@@ -97,7 +97,7 @@ impl Thread {
         frame.slot.set(team.slots.of(number));
         // The thread that forked has read the slot at the last join: this brings its cache
         // line back while the member works.
-        frame.tell_last_task(None);
+        frame.record_last_task(None);
         frame.barriers.set(fork);
         frame.instance.set(team.instance.get());
         frame.member_of.set(Some(team));
@@ -116,8 +116,8 @@ impl Thread {
             frame.start_phase(PseudoRegion::Body, at);
         }
         self.set_top(frame);
-        if self.is_told() && top.role() == Role::Base {
-            self.tell_awake();
+        if self.is_notified() && top.role() == Role::Base {
+            self.notify_awake();
         }
     }
 
@@ -147,14 +147,14 @@ impl Thread {
             if candidate.is(Role::Member, region) {
                 self.close_above(candidate, at);
                 self.add_rest_of_part(candidate, at);
-                if self.is_told() {
+                if self.is_notified() {
                     collector::phases::phase_ends(candidate);
                 }
                 if region.hides_barrier() {
                     return self.end_part(candidate, at);
                 }
                 self.close_member(candidate, at);
-                return self.tell_of_idleness();
+                return self.notify_of_idleness();
             }
             frame = candidate
                 .below()
@@ -169,11 +169,11 @@ impl Thread {
         match self.fork_frame(region) {
             Some(frame) => {
                 if self.trace.is_on() {
-                    frame.tell_release(at);
+                    frame.publish_release(at);
                 }
                 self.close_above(frame, at);
-                if self.is_told() {
-                    collector::tell(collector::events::Event::Join);
+                if self.is_notified() {
+                    collector::notify(collector::events::Event::Join);
                 }
                 self.close_fork(frame, at);
             }

@@ -31,7 +31,7 @@ use crate::measure::calls::tree::CallTree;
 use crate::measure::helper_requests;
 use crate::measure::records::Node;
 
-/// What one thread records. Two threads never share a cache line of it.
+/// The records of one thread. Two threads never share a cache line of them.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Thread {
@@ -138,7 +138,7 @@ pub(crate) fn start_anew() {
     LATEST.set(None);
     NEXT_INITIAL.store(1, Ordering::Relaxed);
     own_block().set(None);
-    // What the parent has lent to the program counts no instance of the child.
+    // The counters that the parent has lent to the program do not count instances of the child.
     coarse_clock::start_anew();
     watch_main();
 }
@@ -350,12 +350,12 @@ impl Thread {
 
     /// Has the next event that is recorded run `catch_up` first.
     #[inline(always)]
-    pub(super) fn looks_up_next_time(&self) {
+    pub(super) fn request_catch_up(&self) {
         self.seen.store(LOOK, Ordering::Relaxed);
     }
 
     #[inline(always)]
-    pub(super) fn looks_no_more(&self) {
+    pub(super) fn clear_catch_up_request(&self) {
         self.seen.store(self.pauses(), Ordering::Relaxed);
     }
 

@@ -47,7 +47,7 @@ impl TimedWork {
     }
 
     /// The mean ticks from the begin to the end of a piece, without waits for cache lines, if what stands
-    /// between two pieces takes so many ticks. None if none was timed.
+    /// between two pieces takes this many ticks. None if none was timed.
     pub(super) fn mean(&self, between: u64) -> Option<f64> {
         let work = self.without_waits(between);
         let mean = work.ticks.get() as f64 / work.count.get() as f64;

@@ -1,4 +1,4 @@
-//! What one thread traces: a stream of records, in pages that go to the writer of the trace.
+//! The trace of one thread: a stream of records, in pages that go to the writer of the trace.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ pub(super) static ON: AtomicBool = AtomicBool::new(false);
 /// Number of the next stream.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// What one thread traces.
+/// The trace of one thread.
 #[derive(Debug)]
 pub(crate) struct Stream {
     is_on: AtomicBool,
@@ -32,7 +32,7 @@ pub(crate) struct Stream {
     /// The task that this thread created last: its label, and when the construct began.
     pub(super) created: SharedU64,
     pub(super) created_at: SharedU64,
-    /// The label of the task that this thread is about to execute, if the runtime told it; else 0.
+    /// The label of the task that this thread is about to execute, if the runtime gave it; else 0.
     executes: SharedU64,
 }
 
@@ -90,7 +90,7 @@ impl Stream {
         self.executes.set(label);
     }
 
-    /// The label that the runtime told for the task that begins now, or 0.
+    /// The label that the runtime gave for the task that begins now, or 0.
     pub(super) fn take_executed(&self) -> u64 {
         let label = self.executes.get();
         self.executes.set(0);

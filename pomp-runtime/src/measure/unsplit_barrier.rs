@@ -36,7 +36,7 @@ impl Thread {
             }
             _ => return None,
         };
-        construct.tells_of_end();
+        construct.reports_end();
         let has_events = is_first && !is_member;
         match has_events {
             true => self.on_event(Event::ImplicitBarrierEnter, construct, now),

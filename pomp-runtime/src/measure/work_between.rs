@@ -5,7 +5,7 @@
 //! line does other work meanwhile, but not across a read of the clock. So the library does not take
 //! the time of timed instances for that of the others. It knows how long the instances that it passes
 //! over and the work between them took together. Now and then it times two instances in a row, and so
-//! the work between these. What is left, without what passing over an instance takes, is the time of
+//! the work between these. The rest, without the cost of passing over an instance, is the time of
 //! the instances.
 //!
 //! A block may hold several such constructs, as a loop with an update for each component of a force. They
@@ -27,12 +27,12 @@ use super::thread::{self, Thread};
 const EACH: u64 = 4;
 /// In place of one of this many pieces of work, empty work is timed.
 const EACH_EMPTY: u64 = 4;
-/// Of the other nodes of a block, at most so many are looked at.
+/// Of the other nodes of a block, at most this many are looked at.
 const MOST_IN_TURN: usize = 16;
 /// A construct that is executed less often than this part of another one has no part in the work between
 /// instances of the latter.
 const LEAST_SHARE_IN_TURN: f64 = 1.0 / 16.0;
-/// Work that takes so many times as long as the interval that it is a part of took that long only since it was
+/// Work that takes this many times as long as the interval that it is a part of took that long only since it was
 /// timed.
 const TOO_LONG: f64 = 1.25;
 
@@ -211,7 +211,7 @@ struct Round {
 }
 
 impl Round {
-    /// Adds a construct of which so many instances are executed for `each` of the one construct. None if
+    /// Adds a construct of which this many instances are executed for `each` of the one construct. None if
     /// too little is known of it.
     fn add(&mut self, node: &Node, each: f64) -> Option<()> {
         let region = node.region()?;
@@ -226,7 +226,7 @@ impl Round {
         self.work += each
             * match region.kind {
                 RegionKind::Atomic => mean,
-                // What is left may be more than what timed instances took, so the work must not be too
+                // The rest may be more than timed instances took, so the work must not be too
                 // little.
                 _ => mean + hidden + error,
             };

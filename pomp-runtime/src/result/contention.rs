@@ -19,7 +19,7 @@ use crate::measure::records::waits::SEVERAL;
 /// shares with others.
 type Guard = (GuardKind, String, Option<usize>);
 
-/// What the nodes of one region record about waiting.
+/// The records of one region's nodes about waiting.
 #[derive(Default)]
 struct Site {
     waited: u64,
@@ -176,7 +176,7 @@ fn describe_site(
             wait_ns: *wait_ns,
         })
         .collect();
-    order::by_key(&mut holders, |holder| std::cmp::Reverse(holder.waited));
+    order::sort_by_key(&mut holders, |holder| std::cmp::Reverse(holder.waited));
     let described = ContentionSite {
         region,
         acquisitions,

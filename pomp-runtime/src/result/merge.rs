@@ -36,7 +36,7 @@ pub(crate) fn merge(snapshot: &Snapshot, regions: &[&'static Region], ending: En
     // A function that is filtered out does not count as a region that did not run.
     let is_shown = |region: &&Region| !region.off || region.kind != RegionKind::Function;
     let mut regions: Vec<&'static Region> = regions.iter().copied().filter(is_shown).collect();
-    order::by_key(&mut regions, |region| position(region));
+    order::sort_by_key(&mut regions, |region| position(region));
     let places = Places::new(snapshot, &regions);
     let mut profile = Profile {
         schema: SCHEMA.to_owned(),
@@ -73,7 +73,7 @@ fn serial(places: &Places<'_>, ending: Ending) -> Vec<model::Serial> {
         })
     });
     let mut serial: Vec<model::Serial> = described.filter(|serial| serial.ns > 0).collect();
-    order::by_key(&mut serial, |serial| {
+    order::sort_by_key(&mut serial, |serial| {
         (Reverse(serial.ns), serial.after, serial.before)
     });
     serial
@@ -136,7 +136,7 @@ fn describe(region: &Region) -> model::Region {
         schedule: descriptor.schedule,
         variable: descriptor.variable,
         num_sections: descriptor.num_sections,
-        unsplit: region.hides_end().map(str::to_owned),
+        unsplit: region.hidden_end_reason().map(str::to_owned),
         code: descriptor.code,
         near: false,
     }
@@ -156,41 +156,39 @@ fn sources(regions: &[&Region]) -> Vec<SourceFile> {
     files.collect()
 }
 
-/// What a reader of the profile should know.
+/// Notes for a reader of the profile.
 fn notes(snapshot: &Snapshot) -> Vec<String> {
     // A pause cuts regions: that exits are missing is no surprise then.
     let surprising = |count: u64| if snapshot.pauses == 0 { count } else { 0 };
     let counts = [
         (
-            "times that the program switched measurement off, of which nothing is known",
+            "times that the program switched measurement off; what it did meanwhile is not known",
             snapshot.pauses,
         ),
         (
-            "regions still open when this was written, and closed at that moment",
+            "regions that were still open when this was written, and were closed at that moment",
             snapshot.open,
         ),
         ("locks still held when this was written", snapshot.held),
         (
-            "regions left without their exit, and closed by one around them",
+            "regions that were left without an exit event, and were closed with the region around them",
             surprising(snapshot.skipped),
         ),
         (
-            "events that matched no open region, and were ignored",
+            "events that matched no open region and were ignored",
             surprising(snapshot.unmatched),
         ),
         (
-            "times that a thread began in one of several teams which initial threads had forked \
-             from one place at once, and may stand under the wrong one",
+            "times that a thread began in one of several teams that initial threads had forked at the same \
+             place and time; it may be shown in the wrong team",
             snapshot.guessed,
         ),
         (
-            "tasks that did not end where they began, and whose rest counts for what their \
-             thread did around it",
+            "tasks that did not end where they began; the rest of their time counts for the region around it",
             snapshot.migrated,
         ),
         (
-            "executions on call paths for which ROMP_MEMORY left no room, and which count for \
-             what surrounds them",
+            "executions on call paths for which ROMP_MEMORY left no room; they count for the region around them",
             snapshot.folded,
         ),
         (
@@ -240,7 +238,7 @@ fn named(nodes: impl Iterator<Item = &'static Node>) -> String {
 /// Gives the new index of each.
 fn write_threads(profile: &mut Profile, places: &Places<'_>) -> Vec<usize> {
     let mut threads: Vec<usize> = (0..places.paths.len()).collect();
-    order::by_key(&mut threads, |thread| &places.paths[*thread]);
+    order::sort_by_key(&mut threads, |thread| &places.paths[*thread]);
     let mut rank = vec![0; threads.len()];
     for (new, old) in threads.iter().enumerate() {
         rank[*old] = new;
@@ -295,7 +293,7 @@ fn ordered(merged: &[Merged]) -> Vec<Ordered> {
             ordered.len() - 1
         });
         let mut below = children.remove(&old).unwrap_or_default();
-        order::by_key(&mut below, |child| {
+        order::sort_by_key(&mut below, |child| {
             Reverse((merged[*child].region, merged[*child].key.within))
         });
         pending.extend(below.into_iter().map(|child| (Some(child), new)));

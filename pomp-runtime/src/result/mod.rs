@@ -1,5 +1,5 @@
-//! What is made of the records of all threads when a profile is written: a snapshot of each
-//! thread, and from all of them the saved profile. It reads what `measure` has recorded
+//! Makes a profile from the records of all threads: first a snapshot of each thread, and from
+//! all snapshots the saved profile. It reads what `measure` has recorded
 //! and knows nothing of when or why it is asked.
 
 mod coarse_times;

@@ -37,7 +37,7 @@ impl Snapshot {
         }
     }
 
-    /// What was not timed by the clock itself.
+    /// The nodes that were not timed by the clock itself.
     pub(crate) fn untimed(&self) -> Untimed {
         let mut untimed = Untimed::default();
         for index in self.samples.keys().chain(&self.coarse).copied() {

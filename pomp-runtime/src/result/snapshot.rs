@@ -107,7 +107,7 @@ pub(crate) struct Snapshot {
     pub(super) pauses: u64,
     /// The largest number of threads at once that was counted.
     most_threads: u32,
-    /// Ticks during which any outermost team was open, if nodes do not tell.
+    /// Ticks during which any outermost team was open, if the nodes do not show it.
     pub(super) covered: Option<u64>,
     /// Ticks of the whole run, without pauses.
     pub(super) lasted: u64,
@@ -257,7 +257,7 @@ impl Snapshot {
         done.chain(to_come.copied())
     }
 
-    /// What the counters counted in a node; nothing if there are none.
+    /// The counts of the counters in a node; empty if there are no counters.
     pub(super) fn counted(&self, index: usize) -> Vec<u64> {
         self.counters.get(index).cloned().unwrap_or_default()
     }
@@ -368,7 +368,7 @@ impl Snapshot {
         let is_known = !self.samples.contains_key(&index)
             && node
                 .region()
-                .is_some_and(|region| region.hides_end().is_none());
+                .is_some_and(|region| region.hidden_end_reason().is_none());
         let body = match is_known {
             true => self.totals(index)[PseudoRegion::Body as usize].ticks,
             false => 0,

@@ -75,7 +75,7 @@ fn arrivals(profile: &Profile, places: &Places<'_>, rank: &[usize], scale: Scale
         }
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
-    order::by_key(&mut sums, |(key, _)| *key);
+    order::sort_by_key(&mut sums, |(key, _)| *key);
     let described = sums.into_iter().map(|((region, thread), sum)| Arrivals {
         region,
         part: match profile.regions[region].kind {

@@ -90,7 +90,7 @@ impl Beginning {
     }
 }
 
-/// How long this process has existed; none if the system does not tell.
+/// How long this process has existed; none if the system does not say.
 fn age_ns() -> Option<u64> {
     let stat = std::fs::read("/proc/self/stat").ok()?;
     let stat = String::from_utf8_lossy(&stat);
@@ -135,7 +135,7 @@ mod place {
         if table == 0 || size != size_of::<libc::Elf64_Phdr>() {
             return true;
         }
-        // SAFETY: the kernel tells where the executable's program headers lie.
+        // SAFETY: the kernel says where the executable's program headers lie.
         let headers = unsafe {
             std::slice::from_raw_parts(
                 std::ptr::with_exposed_provenance::<libc::Elf64_Phdr>(table),

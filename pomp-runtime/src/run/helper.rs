@@ -168,7 +168,7 @@ fn look() -> Option<Duration> {
 /// process does, as a zombie.
 fn is_alone() -> bool {
     let Ok(stat) = std::fs::read("/proc/self/stat") else {
-        // The system does not tell. The program must end in any case.
+        // The system does not say. The program must end in any case.
         return helper_requests::first_thread() == FirstThread::Ended;
     };
     let (state, threads) = main_and_threads(&String::from_utf8_lossy(&stat)).unwrap_or_default();

@@ -59,7 +59,7 @@ fn start() -> bool {
         untimed::throttle(limit);
     }
     if config.contended_waits {
-        collector::waits::tell_only_contended();
+        collector::waits::notify_only_contended();
     }
     if let Some(list) = &config.counters {
         counters::choose(list);
@@ -138,6 +138,6 @@ fn set_panic_hook() {
 #[cfg(not(test))]
 fn take_over_from_run_library() {
     if !rights::are_lent() && std::env::var_os(profile::run_list::VARIABLE).is_some() {
-        crate::measure::dynamic::call_if_shown(c"romp_run_stand_back");
+        crate::measure::dynamic::call_if_exported(c"romp_run_stand_back");
     }
 }

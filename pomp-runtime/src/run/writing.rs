@@ -1,4 +1,4 @@
-//! What is written of a run: the profile, and the end of the trace.
+//! Writes the results of a run: the profile, and the end of the trace.
 //!
 //! The profile can be written before the end, any number of times. Each time it replaces the files
 //! that were written last, so that one run leaves one pair of files.
@@ -20,7 +20,7 @@ use crate::measure::{
 };
 use crate::result::merge::{self, Ending, Snapshot};
 
-/// What must be remembered from the start.
+/// The facts that are kept from the start of the run.
 #[derive(Clone)]
 pub(super) struct Start {
     pub(super) config: Config,
@@ -41,7 +41,7 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// Set when measurement failed, so that nothing is written.
 static FAILED: AtomicBool = AtomicBool::new(false);
 
-/// What a dump tells the user.
+/// The message of a dump to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Saying {
     /// Where the profile was written.
@@ -56,7 +56,7 @@ pub(super) fn begin(start: Start) {
     *started() = Some(start);
 }
 
-/// What is remembered from the start, locked.
+/// The facts that are kept from the start of the run, locked.
 pub(super) fn started() -> MutexGuard<'static, Option<Start>> {
     lock(&START)
 }
@@ -117,14 +117,12 @@ fn finish_undisturbed() {
     };
     match written {
         Some(Ok(saved)) => {
-            tell(&saved);
+            report_saved(&saved);
             *files = Some(saved);
         }
         Some(Err(problem)) => say_lost(&problem),
-        None if is_told(SaveOutcome::Nothing) || start.is_child => {}
-        None => {
-            message::say("no OpenMP construct that is measured was reached; no profile is written")
-        }
+        None if listener_takes(SaveOutcome::Nothing) || start.is_child => {}
+        None => message::say("the run reached no measured OpenMP construct; no profile is written"),
     }
 }
 
@@ -142,10 +140,10 @@ fn dump_undisturbed(saying: Saying) {
     match write(&start, false, files.as_ref()) {
         Some(Ok(saved)) => {
             match saying {
-                Saying::Where => tell(&saved),
+                Saying::Where => report_saved(&saved),
                 // The process may be killed before it writes again.
                 Saying::Nothing if files.is_none() => {
-                    is_told(SaveOutcome::Saved(&saved));
+                    listener_takes(SaveOutcome::Saved(&saved));
                 }
                 Saying::Nothing => {}
             }
@@ -153,7 +151,7 @@ fn dump_undisturbed(saying: Saying) {
         }
         Some(Err(problem)) => say_lost(&problem),
         None => {
-            is_told(SaveOutcome::Nothing);
+            listener_takes(SaveOutcome::Nothing);
         }
     }
 }
@@ -181,24 +179,24 @@ fn has_memory() -> bool {
 /// Writes what was measured; none if there is nothing.
 fn write(start: &Start, is_last: bool, before: Option<&Saved>) -> Option<Result<Saved, String>> {
     if !thread::all().is_empty() && !has_memory() {
-        return Some(Err(lost(
+        return Some(Err(message_of_loss(
             "the program has left too little memory to write it",
         )));
     }
     let profile = profile(start, is_last)?;
     if let Some(why) = rights::withheld() {
-        return Some(Err(lost(why)));
+        return Some(Err(message_of_loss(why)));
     }
     let options = files_of(&start.config);
     let saved = match before {
         Some(before) => save_over(&profile, &options, before),
         None => save(&profile, &options),
     };
-    Some(saved.map_err(lost))
+    Some(saved.map_err(message_of_loss))
 }
 
 /// The message that there is no profile, and why.
-fn lost(why: impl std::fmt::Display) -> String {
+fn message_of_loss(why: impl std::fmt::Display) -> String {
     format!("the profile is lost: {why}")
 }
 
@@ -246,7 +244,7 @@ fn profile(start: &Start, is_last: bool) -> Option<Profile> {
     profile.run.notes.extend(region::switched_off());
     profile.run.counters = counters::names();
     profile.run.formulas = start.config.formulas.clone();
-    profile.run.pair_cost_ps = cost::of_pair(ending.scale);
+    profile.run.pair_cost_ps = cost::pair_cost(ending.scale);
     if snapshot.sampled().next().is_some() {
         profile.run.passed_pair_cost_ps = cost::of_untimed_pair(ending.scale, snapshot.untimed());
     }
@@ -266,8 +264,8 @@ fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: cl
             let path = config::short(&path).display();
             if dropped > 0 {
                 message::say(&format!(
-                    "{dropped} events are not in the trace {path}: it reached ROMP_TRACE_LIMIT, \
-                     or ROMP_TRACE_MEMORY was full before it was written"
+                    "{dropped} events are not in the trace {path}: the trace reached ROMP_TRACE_LIMIT, or \
+                     ROMP_TRACE_MEMORY was full"
                 ));
             }
             if replaced > 0 {
@@ -279,46 +277,44 @@ fn finish_trace(threads: &[&'static thread::Thread], start: clock::Pair, end: cl
     }
 }
 
-/// What became of a profile.
+/// The outcome of writing a profile.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
 pub(crate) enum SaveOutcome<'a> {
     /// It was written.
     Saved(&'a Saved),
-    /// It could not be written, and the user was told why.
+    /// It could not be written, and the user got a message with the reason.
     Lost,
     /// There is nothing to write.
     Nothing,
 }
 
-/// A function that hears what became of a profile. It returns true if the user need not be told as
-/// well.
+/// A function that gets the outcome of writing a profile. It returns false if the user gets a message as well.
 type OutcomeListener = fn(SaveOutcome<'_>) -> bool;
 
-/// The function that is told, instead of the user.
+/// The function that gets the outcomes instead of the user.
 static OUTCOME_LISTENER: Mutex<Option<OutcomeListener>> = Mutex::new(None);
 
-/// From now on `told` is told what becomes of profiles. If it returns false, the user is told,
-/// too.
+/// From now on `listener` gets the outcomes. If it returns false, the user gets a message, too.
 #[cfg_attr(test, allow(dead_code, reason = "unit tests have no sources"))]
-pub(crate) fn tell_instead(told: OutcomeListener) {
-    *lock(&OUTCOME_LISTENER) = Some(told);
+pub(crate) fn set_outcome_listener(listener: OutcomeListener) {
+    *lock(&OUTCOME_LISTENER) = Some(listener);
 }
 
-fn tell(saved: &Saved) {
-    if !is_told(SaveOutcome::Saved(saved)) {
+fn report_saved(saved: &Saved) {
+    if !listener_takes(SaveOutcome::Saved(saved)) {
         message::say(&summary(saved));
     }
 }
 
-fn is_told(outcome: SaveOutcome<'_>) -> bool {
-    let told = *lock(&OUTCOME_LISTENER);
-    told.is_some_and(|told| told(outcome))
+fn listener_takes(outcome: SaveOutcome<'_>) -> bool {
+    let listener = *lock(&OUTCOME_LISTENER);
+    listener.is_some_and(|takes| takes(outcome))
 }
 
 fn say_lost(problem: &str) {
     message::say(problem);
-    is_told(SaveOutcome::Lost);
+    listener_takes(SaveOutcome::Lost);
 }
 
 fn summary(saved: &Saved) -> String {

@@ -17,7 +17,7 @@ pub(super) unsafe extern "C-unwind" fn __omp_collector_api(requests: *mut c_void
     unsafe { answer(requests) }
 }
 
-/// What the entry point does.
+/// Answers the requests of a call of the entry point.
 ///
 /// # Safety
 /// As for [`__omp_collector_api`].

@@ -6,7 +6,7 @@
 //! runtime's functions instead, and dependences are not in the trace.
 //!
 //! GCC's runtime copies the data of a task. It gets a record ([`CreatedTask`]) with the data behind
-//! it, so that the record is copied, too, and tells at the execution which creation it belongs to.
+//! it, so that the record is copied, too, and shows at the execution which creation it belongs to.
 //! LLVM's runtime makes the copy itself, in front of the call; there, only the dependences are
 //! recorded.
 
@@ -24,7 +24,7 @@ use crate::measure::{dynamic, state, trace_stream};
 const DEPENDS: usize = 1 << 3;
 const DETACHES: usize = 1 << 13;
 
-/// What GCC's runtime is told of a task and its data.
+/// The arguments that GCC's runtime gets for a task and its data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made {
     pub(super) function: usize,
@@ -40,7 +40,7 @@ pub(super) struct Made {
 type DataFunction = unsafe extern "C-unwind" fn(usize);
 type Copy2 = unsafe extern "C-unwind" fn(usize, usize);
 
-/// What stands in front of the data of a task.
+/// The record in front of the data of a task.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct CreatedTask {
@@ -190,7 +190,7 @@ fn created(record: impl FnOnce(&'static Thread, u64) + Copy) -> u64 {
 /// As `created`, for GCC's runtime.
 ///
 /// # Safety
-/// The words are those that the program gives to `GOMP_task`.
+/// The arguments are those that the program gives to `GOMP_task`.
 pub(super) unsafe fn created_gomp(flags: usize, depend: usize) -> u64 {
     created(move |thread, task| {
         if flags & DEPENDS != 0 {
@@ -265,7 +265,7 @@ in_front! {
 /// Records the two lists that are given to LLVM's runtime.
 ///
 /// # Safety
-/// The lists have so many items.
+/// The lists have this many items.
 unsafe fn created_kmp(lists: [(c_int, *const KmpDepend); 2]) {
     created(move |thread, task| {
         for (number, list) in lists {

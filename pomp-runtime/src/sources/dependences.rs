@@ -35,7 +35,7 @@ pub(super) unsafe fn each_of_gomp(list: *const usize, mut each: impl FnMut(Kind,
     if list.is_null() {
         return;
     }
-    // SAFETY: as the caller promises; each index is below the number of words that the head tells.
+    // SAFETY: as the caller promises; each index is below the number of words in the head.
     let word = |index: usize| unsafe { *list.add(index) };
     let (begin, all, outs, mutexes, ins) = match word(0) {
         0 => (5, word(1), word(2), word(3), word(4)),
@@ -77,7 +77,7 @@ unsafe fn object(object: *const [usize; 2]) -> (Kind, usize) {
 /// The same for a list that is given to LLVM's runtime.
 ///
 /// # Safety
-/// `list` points to so many items, or is null if there are none.
+/// `list` points to this many items, or is null if there are none.
 pub(super) unsafe fn each_of_kmp(
     number: usize,
     list: *const KmpDepend,

@@ -14,10 +14,10 @@ use super::boundary::caught;
 use crate::measure::dynamic;
 use crate::run::life_cycle;
 
-type Words = *const *const c_char;
+type StringList = *const *const c_char;
 
 unsafe extern "C" {
-    static mut environ: Words;
+    static mut environ: StringList;
 
     fn romp_execl();
     fn romp_execlp();
@@ -130,54 +130,66 @@ extern "C-unwind" fn romp_before_exec(number: usize) -> *const c_void {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn romp_execve(
     path: *const c_char,
-    words: Words,
-    environment: Words,
+    arguments: StringList,
+    environment: StringList,
 ) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { libc::syscall(libc::SYS_execve, path, words, environment) as c_int }
+    unsafe { libc::syscall(libc::SYS_execve, path, arguments, environment) as c_int }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn romp_execv(path: *const c_char, words: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_execv(path: *const c_char, arguments: StringList) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { romp_execve(path, words, environ) }
+    unsafe { romp_execve(path, arguments, environ) }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn romp_execvp(file: *const c_char, words: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_execvp(file: *const c_char, arguments: StringList) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { romp_execvpe(file, words, environ) }
+    unsafe { romp_execvpe(file, arguments, environ) }
 }
 
-/// The environment stands behind the end of the words.
+/// The environment stands behind the end of the arguments.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn romp_execv_then_environment(
     path: *const c_char,
-    words: Words,
+    arguments: StringList,
 ) -> c_int {
     // SAFETY: the caller has ended the list with a null pointer, and put the
     // environment behind it.
     unsafe {
-        let mut end = words;
+        let mut end = arguments;
         while !(*end).is_null() {
             end = end.add(1);
         }
-        romp_execve(path, words, *end.add(1).cast())
+        romp_execve(path, arguments, *end.add(1).cast())
     }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn romp_fexecve(file: c_int, words: Words, environment: Words) -> c_int {
+unsafe extern "C-unwind" fn romp_fexecve(
+    file: c_int,
+    arguments: StringList,
+    environment: StringList,
+) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { romp_execveat(file, c"".as_ptr(), words, environment, libc::AT_EMPTY_PATH) }
+    unsafe {
+        romp_execveat(
+            file,
+            c"".as_ptr(),
+            arguments,
+            environment,
+            libc::AT_EMPTY_PATH,
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn romp_execveat(
     directory: c_int,
     path: *const c_char,
-    words: Words,
-    environment: Words,
+    arguments: StringList,
+    environment: StringList,
     flags: c_int,
 ) -> c_int {
     // SAFETY: as the caller promises.
@@ -186,7 +198,7 @@ unsafe extern "C-unwind" fn romp_execveat(
             libc::SYS_execveat,
             directory,
             path,
-            words,
+            arguments,
             environment,
             flags,
         );
@@ -198,14 +210,14 @@ unsafe extern "C-unwind" fn romp_execveat(
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn romp_execvpe(
     file: *const c_char,
-    words: Words,
-    environment: Words,
+    arguments: StringList,
+    environment: StringList,
 ) -> c_int {
     // SAFETY: as the caller promises.
     unsafe {
         let name = CStr::from_ptr(file).to_bytes();
         if name.contains(&b'/') {
-            return or_as_script(file, words, environment);
+            return or_as_script(file, arguments, environment);
         }
         let path = libc::getenv(c"PATH".as_ptr());
         let path = match path.is_null() {
@@ -216,7 +228,7 @@ unsafe extern "C-unwind" fn romp_execvpe(
         for directory in path.to_bytes().split(|byte| *byte == b':') {
             let separator: &[u8] = if directory.is_empty() { b"" } else { b"/" };
             let place = [directory, separator, name, b"\0"].concat();
-            or_as_script(place.as_ptr().cast(), words, environment);
+            or_as_script(place.as_ptr().cast(), arguments, environment);
             match *libc::__errno_location() {
                 libc::EACCES => refused = true,
                 libc::ENOENT | libc::ENOTDIR | libc::ESTALE | libc::ENODEV | libc::ETIMEDOUT => {}
@@ -233,15 +245,19 @@ unsafe extern "C-unwind" fn romp_execvpe(
 }
 
 /// A file that the system does not know how to run is one for the shell.
-unsafe fn or_as_script(path: *const c_char, words: Words, environment: Words) -> c_int {
-    // SAFETY: as the caller promises; the words end with a null pointer.
+unsafe fn or_as_script(
+    path: *const c_char,
+    arguments: StringList,
+    environment: StringList,
+) -> c_int {
+    // SAFETY: as the caller promises; the arguments end with a null pointer.
     unsafe {
-        romp_execve(path, words, environment);
+        romp_execve(path, arguments, environment);
         if *libc::__errno_location() != libc::ENOEXEC {
             return -1;
         }
         let mut script = vec![c"/bin/sh".as_ptr(), path];
-        let mut word = words;
+        let mut word = arguments;
         while !(*word).is_null() {
             word = word.add(1);
             script.push(*word);

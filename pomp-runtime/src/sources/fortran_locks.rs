@@ -47,7 +47,7 @@ macro_rules! routines {
         })+
 
         pompf! {
-            /// Calls the routine. What is recorded has a function of its own, as in C.
+            /// Calls the routine. Recording has a function of its own, as in C.
             $set(text: *const c_char, lock: *mut c_void, length: usize) {
                 /// Sets the lock, and records the call if it is not passed over.
                 #[inline(never)]

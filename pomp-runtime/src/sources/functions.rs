@@ -167,7 +167,7 @@ impl FunctionBook {
     }
 
     fn describe(&mut self, address: usize) -> Descriptor {
-        let (module, base) = modules::of(address).unwrap_or_default();
+        let (module, base) = modules::module_at(address).unwrap_or_default();
         let offset = address.wrapping_sub(base) as u64;
         let symbols = self
             .symbols

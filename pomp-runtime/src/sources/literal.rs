@@ -5,7 +5,7 @@
 //! a known address (a library was unloaded, and another one loaded in its place) is noticed by its
 //! length and last bytes.
 //!
-//! What is known of a literal stands in [`NEAR`], in a place that follows from the address, so that
+//! The entry of a literal stands in [`NEAR`], in a place that follows from the address, so that
 //! a probe reads nothing else to find it: what it reads next would have to wait. If that place is
 //! taken, it stands elsewhere, and a table has where.
 //!
@@ -47,7 +47,7 @@ struct LiteralRecord {
 }
 
 /// The last bytes of a text. Of a short text these are all bytes; in a record or an id these bytes
-/// tell it from others.
+/// distinguish it from others.
 type Print = u128;
 
 /// Places for what is known of literals; a power of two.

@@ -38,7 +38,7 @@ pub(super) fn begin_wait(
 }
 
 /// Sets the lock if it is free, and returns whether it did. One read of the clock is enough, since
-/// there is nothing to wait for. Where few calls are timed, there are two: they tell whether another
+/// there is nothing to wait for. Where few calls are timed, there are two: they show whether another
 /// processor had the lock in its cache. A collector that wants to know of each call must hear of it
 /// before the call, so for such a collector the lock is not tried here. `known` gives the region if
 /// it is known.

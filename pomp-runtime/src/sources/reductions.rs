@@ -19,57 +19,57 @@ use crate::measure::{clock, collector, state};
 
 /// Reports the begin of a reduction, if a collector listens.
 #[inline(always)]
-fn told<R>(begin: impl FnOnce() -> R) -> R {
+fn report_begin<R>(begin: impl FnOnce() -> R) -> R {
     if collector::is_listening() {
         thread_event(|thread| thread.begin_reduction());
     }
     begin()
 }
 
-/// Whether the thread may combine its part of a reduction that is measured. What is passed over has no frame
-/// at which to note it.
+/// Whether the thread is in a construct with a reduction that is measured. A construct that is passed over has
+/// no frame that could hold the part's time.
 #[inline(always)]
-pub(super) fn may_note() -> bool {
+pub(super) fn is_part_measured() -> bool {
     let reduces = |thread: &&Thread| !thread.is_passing_over() && thread.is_in_reduction();
     !state::is_off() && thread::current().filter(reduces).is_some()
 }
 
-/// Begins to combine the thread's part. `note` is given the time before the call, and its result.
+/// Begins to combine the thread's part. `note` gets the time before the call, and its result.
 #[inline(always)]
-fn noted<R: Copy>(
+fn combine_part<R: Copy>(
     combine: impl FnOnce() -> R,
     note: impl FnOnce(&'static Thread, u64, R) + Copy,
 ) -> R {
-    if !may_note() {
-        return told(combine);
+    if !is_part_measured() {
+        return report_begin(combine);
     }
     let since = clock::now();
-    let result = told(combine);
+    let result = report_begin(combine);
     thread_event(|thread| note(thread, since, result));
     result
 }
 
 /// The thread has its turn to combine its part.
 #[inline(always)]
-fn in_turn(wait: impl FnOnce()) {
-    noted(wait, |thread, since, ()| thread.combines_its_part(since));
+fn wait_for_turn(wait: impl FnOnce()) {
+    combine_part(wait, |thread, since, ()| thread.combines_its_part(since));
 }
 
-/// What LLVM's runtime returns where the thread adds its part by an atomic update of each variable.
+/// The value that LLVM's runtime returns if the thread adds its part by an atomic update of each variable.
 pub(super) const BY_UPDATES: c_int = 2;
 
 /// The thread gives its part to LLVM's runtime, and may wait for other parts meanwhile.
 #[inline(always)]
-fn given(give: impl FnOnce() -> c_int) -> c_int {
-    // What the runtime returns where another thread combines the parts.
+fn give_part(give: impl FnOnce() -> c_int) -> c_int {
+    // The value that the runtime returns if another thread combines the parts.
     const NOTHING_LEFT: c_int = 0;
-    noted(give, |thread, since, left| match left {
+    combine_part(give, |thread, since, left| match left {
         BY_UPDATES => thread.combines_its_part(since),
         _ => thread.has_given_its_part(since, left != NOTHING_LEFT),
     })
 }
 
-of_runtime! { GOMP_atomic_start romp_gomp_atomic_start() -> (), (), in_turn }
+of_runtime! { GOMP_atomic_start romp_gomp_atomic_start() -> (), (), wait_for_turn }
 
 of_runtime! {
     __kmpc_reduce_nowait romp_kmpc_reduce_nowait(
@@ -80,5 +80,5 @@ of_runtime! {
         data: *mut c_void,
         combine: *mut c_void,
         lock: *mut c_void
-    ) -> c_int, 0, given
+    ) -> c_int, 0, give_part
 }

@@ -1,6 +1,6 @@
-//! What the stubs have in common that stand in front of functions whose words they do not look at.
+//! The common code of stubs that are called instead of a function and pass its arguments on unread.
 
-/// Assembly that does something in between, and keeps the words that the caller has put in
+/// Assembly that does something in between, and keeps the arguments that the caller has put in
 /// registers. It saves seven registers, one of which holds the number of words in vector registers.
 /// Together with the return address they keep the stack aligned for a call.
 #[macro_export]

@@ -58,7 +58,7 @@ fn as_it_is<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// Defines functions of GCC's runtime: its name, and ours. All words are as wide as a register.
+/// Defines functions of GCC's runtime: its name, and ours. All arguments are as wide as a register.
 macro_rules! gomp {
     ($($name:ident => $ours:ident,)+) => {$(
         of_runtime! {

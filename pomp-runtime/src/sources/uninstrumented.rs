@@ -1,5 +1,5 @@
-//! Work for a program that was not built with Romp, whatever its runtime: `romp run` is told of
-//! the profiles, and the reader is told what cannot be seen.
+//! Support for programs that were not built with Romp, whatever their runtime: `romp run` gets a
+//! message about each profile, and the profile a note on what cannot be seen.
 
 use std::ffi::{c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -35,7 +35,7 @@ pub fn at_load() {
 /// A runtime was met.
 pub(super) fn begin() {
     run_list::note(Mark::Runtime, b"");
-    writing::tell_instead(note);
+    writing::set_outcome_listener(note);
 }
 
 /// The program calls LLVM's runtime. It reports events to nobody if the user forbids tools.
@@ -51,7 +51,7 @@ pub(super) fn llvm_is_called() {
     }
 }
 
-/// Tells `romp run` what became of a profile. `romp run` looks up the regions, and then tells the
+/// Reports the outcome of a profile to `romp run`. `romp run` looks up the regions, and then informs the
 /// user. False if nobody asked for that.
 fn note(outcome: SaveOutcome<'_>) -> bool {
     match outcome {

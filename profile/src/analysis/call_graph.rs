@@ -85,7 +85,7 @@ fn push_callees(
     let time = |node: usize| walls[node].inclusive;
     // Longest last, since the last one is taken first. Of equal ones, the node entered first
     // comes first.
-    order::by(&mut nodes, |&a, &b| {
+    order::sort_by(&mut nodes, |&a, &b| {
         time(a).total_cmp(&time(b)).then(b.cmp(&a))
     });
     waiting.extend(

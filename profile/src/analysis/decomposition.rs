@@ -11,7 +11,7 @@
 //! in no part, since that team has it. So the work of all threads of a parallel region adds up
 //! to the region's useful time.
 //!
-//! [`super::estimate`] says how the time at the barrier is known. If it cannot be told from the
+//! [`super::estimate`] says how the time at the barrier is known. If it cannot be separated from the
 //! work, only the total time is given. Tasks executed while waiting are work.
 
 use super::tables::Table;

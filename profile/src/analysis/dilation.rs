@@ -83,8 +83,8 @@ impl RegionDilation {
         let may_be_sampled = kind.may_be_sampled() && !kind.is_shared_by_a_team();
         let sample = match may_be_sampled && self.passed_pairs == 0 {
             true => {
-                "ROMP_BUDGET=none, ROMP_TRACE and ROMP_COUNTERS have all executions timed: if one of \
-                     them is set, leave it out. "
+                "ROMP_BUDGET=none, ROMP_TRACE and ROMP_COUNTERS time every execution: if one of them is set, \
+                 leave it out. "
             }
             false => "",
         };
@@ -215,7 +215,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, thread_time_ns: u64) -
             cost: sum.cost(sum.time),
         })
         .collect();
-    order::by_key(&mut regions, |region| {
+    order::sort_by_key(&mut regions, |region| {
         (Reverse(region.cost.ns), region.region)
     });
     let all = sums.iter().fold(Sum::default(), |all, sum| Sum {

@@ -33,7 +33,7 @@ use super::tree::{Tree, TreeNode};
 use super::{NEGLIGIBLE, Share};
 use crate::columns::{Measures, Quantity};
 use crate::model::{Profile, Thread};
-use crate::overheads::of;
+use crate::overheads::costs_of;
 
 /// An efficiency and its factors, each from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -112,7 +112,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, overheads: &Overheads)
 
 /// The time of each member of a parallel node's teams, and its useful part.
 fn uses(node: &TreeNode<'_>) -> Uses {
-    let costs: Vec<Quantity> = of(node.kind).map(|cost| cost.quantity).collect();
+    let costs: Vec<Quantity> = costs_of(node.kind).map(|cost| cost.quantity).collect();
     let use_of = |member: Measures<'_>| {
         let time = member.row.main.ns.saturating_sub(member.nested.forked);
         let here: u64 = costs.iter().map(|cost| cost.inclusive(&member)).sum();

@@ -6,13 +6,13 @@
 //!   when a member waited for the last one, as `ibarr`. Profiles without `ibarr` get POMPROF's
 //!   estimate: the thread that left soonest did not wait. In a `single`, `scope` or `sections`,
 //!   a thread with nothing more to execute waits, so the wait is the rest of the construct's
-//!   time. All these times are *estimated*. In a loop or `workshare`, work cannot be told from
+//!   time. All these times are *estimated*. In a loop or `workshare`, work cannot be separated from
 //!   the wait that follows: that barrier is *hidden*.
 //! - The tasks of a **taskloop** have no events if the OpenMP runtime is linked statically, or
 //!   if the program is linked with the shared measurement library. Threads that wait during the
 //!   taskloop may execute its tasks, so that part of their wait is *untold*: it may be waiting
 //!   or work.
-//! - A **team measured from outside** has a forking thread and no members in the profile. The
+//! - A **team measured as a whole** has a forking thread and no members in the profile. The
 //!   number of its threads, and their times, are not known. The forking thread was in the team
 //!   for the whole time, and stands for its members.
 

@@ -14,14 +14,14 @@ const TOO_MUCH: f64 = 0.5;
 /// To create a short task and to hand it out must cost at least this part of its work for it to be too
 /// small: what several threads win is partly spent on that.
 const MUCH_OF_SHORT: f64 = 0.25;
-/// A task that works for at most so many nanoseconds is short.
+/// A task that works for at most this many nanoseconds is short.
 const SHORT_NS: u64 = 2_000;
 
 /// Up to this elapsed time in nanoseconds, a wait for a task may be the time that the runtime
 /// takes to hand it out. LLVM's runtime takes 600 ns for a task that another thread created.
 const HANDED_OUT_NS: u64 = 1500;
 
-/// A task that works for so many nanoseconds is never too small: both runtimes create one in a few
+/// A task that works for this many nanoseconds is never too small: both runtimes create one in a few
 /// microseconds, also where threads queue for that. If it took longer, the thread had no processor.
 const LARGE_NS: u64 = 100_000;
 
@@ -122,7 +122,7 @@ pub(crate) fn grains(profile: &Profile, tree: &Tree<'_>) -> Vec<Grain> {
         })
         .collect();
     share_waits(&mut grains, waits(tree));
-    order::by_key(&mut grains, |grain| {
+    order::sort_by_key(&mut grains, |grain| {
         (std::cmp::Reverse(grain.cost_ns()), grain.region)
     });
     grains
@@ -201,7 +201,7 @@ fn times(profile: &Profile, tree: &Tree<'_>) -> Vec<(u64, u64)> {
             *count = count.saturating_add(measures.row.main.count);
             *ns = ns.saturating_add(Quantity::ExecTime.exclusive(&measures));
             if let Some(task) = task.filter(|task| *task != node.region) {
-                let lost = overheads::of(node.kind).map(|cost| node.lost(cost, &measures));
+                let lost = overheads::costs_of(node.kind).map(|cost| node.lost(cost, &measures));
                 let own = occupied(node.kind, measures.row).saturating_sub(measures.nested.all);
                 let worked = own.saturating_sub(lost.sum());
                 times[task].1 = times[task].1.saturating_add(worked);

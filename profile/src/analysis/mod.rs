@@ -120,7 +120,7 @@ pub struct Overview {
     pub regions: Vec<(usize, Execution)>,
 }
 
-/// Whether a region ran, as far as the profile tells.
+/// Whether a region ran, as far as the profile shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {
     /// It has a table.
@@ -241,9 +241,9 @@ impl<'p> Report<'p> {
             regions.any(|row| row.region == region && row.is_outside)
         };
         let what = match Barrier::of(&self.profile.regions[region]) {
-            _ if of(&self.overheads.regions) => "measured from outside",
+            _ if of(&self.overheads.regions) => "measured as a whole",
             Barrier::Estimated => "implicit barrier estimated",
-            Barrier::Hidden => "implicit barrier not told from the work",
+            Barrier::Hidden => "implicit barrier not separated from the work",
             Barrier::Measured | Barrier::None => return None,
         };
         Some(format!("{what}: {}", printable(why)))

@@ -89,8 +89,8 @@ pub struct Untold {
     pub region: usize,
     /// How much; percent of the program's thread time.
     pub time: Share,
-    /// Whether it was measured from outside, so that not even the number of its threads is
-    /// known. Otherwise, its barrier cannot be told from its work.
+    /// Whether it was measured as a whole, so that not even the number of its threads is
+    /// known. Otherwise, its barrier cannot be separated from its work.
     pub is_outside: bool,
     /// Whether threads may have executed the tasks of a `taskloop` while they waited
     /// there.
@@ -110,7 +110,7 @@ pub struct OverheadRow {
     pub by_category: [Share; Category::ALL.len()],
     /// The part of the total that may or may not have been lost.
     pub untold: Share,
-    /// Whether it was measured from outside, so that its losses are not known.
+    /// Whether it was measured as a whole, so that its losses are not known.
     pub is_outside: bool,
 }
 
@@ -136,7 +136,7 @@ pub struct Overheads {
     pub duration_ns: u64,
     /// Largest number of threads at once.
     pub threads: u64,
-    /// Whether the real number may be larger, since some team was measured from outside.
+    /// Whether the real number may be larger, since some team was measured as a whole.
     pub threads_are_least: bool,
     /// Number of processes: a serial part keeps one thread of each busy.
     pub processes: u64,
@@ -200,7 +200,7 @@ pub(crate) fn analyse(profile: &Profile, tree: &Tree<'_>, walls: &Walls) -> Over
         };
         of_whole.push(overhead_row(None, &outside, thread_time_ns));
     }
-    order::by_key(&mut of_whole, |row| Reverse(row.overhead.ns));
+    order::sort_by_key(&mut of_whole, |row| Reverse(row.overhead.ns));
     Overheads {
         duration_ns,
         threads: whole.threads,
@@ -262,7 +262,7 @@ impl Whole {
             .saturating_sub(serial_busy_ns)
             .min(unused_ns);
         let rest_ns = unused_ns - idle_ns;
-        // The number of threads in a team measured from outside is not known. So it is not
+        // The number of threads in a team measured as a whole is not known. So it is not
         // known either whether the other threads were idle.
         let others = threads.div_ceil(processes).saturating_sub(1);
         let unseen_ns = sums.untold_outermost_ns.saturating_mul(others).min(rest_ns);
@@ -307,7 +307,7 @@ fn overhead_row(region: Option<usize>, sums: &RegionSums, base_ns: u64) -> Overh
 struct Sums {
     /// Per region; only parallel ones are used.
     of_region: Vec<RegionSums>,
-    /// Per region and row of [`overheads::of`], by category.
+    /// Per region and row of [`overheads::costs_of`], by category.
     costs: Vec<Vec<(&'static Cost, Losses)>>,
     /// The time lost outside parallel regions.
     outside: Losses,
@@ -315,7 +315,7 @@ struct Sums {
     outermost_walls: f64,
     /// Thread time in all teams: the sum of the regions' totals.
     in_teams_ns: u64,
-    /// For threads that forked outermost teams measured from outside: the duration of those
+    /// For threads that forked outermost teams measured as a whole: the duration of those
     /// teams.
     untold_outermost_ns: u64,
     /// Per region whether waits at its end are estimated.
@@ -332,7 +332,7 @@ struct UntoldSums {
     ns: u64,
     is_outside: bool,
     may_have_tasks: bool,
-    /// For outermost teams measured from outside: the time for which the forking threads were
+    /// For outermost teams measured as a whole: the time for which the forking threads were
     /// in them.
     outermost_ns: u64,
 }
@@ -351,7 +351,7 @@ struct RegionSums {
 impl Sums {
     fn new(profile: &Profile) -> Self {
         let costs = |kind| {
-            overheads::of(kind)
+            overheads::costs_of(kind)
                 .map(|cost| (cost, Losses::default()))
                 .collect()
         };
@@ -453,7 +453,7 @@ impl Sums {
                 is_outside: sums.is_outside,
             });
         }
-        order::by_key(&mut regions, |region| Reverse(region.wall.ns));
+        order::sort_by_key(&mut regions, |region| Reverse(region.wall.ns));
         regions
     }
 
@@ -486,7 +486,7 @@ impl Sums {
             }
         });
         let mut places: Vec<Untold> = untold.filter(|place| place.time.ns > 0).collect();
-        order::by_key(&mut places, |place| Reverse(place.time.ns));
+        order::sort_by_key(&mut places, |place| Reverse(place.time.ns));
         places
     }
 
@@ -508,7 +508,7 @@ impl Sums {
                 }));
             }
         }
-        order::by_key(&mut places, |place| Reverse(place.lost.ns));
+        order::sort_by_key(&mut places, |place| Reverse(place.lost.ns));
         places
     }
 }

@@ -26,14 +26,14 @@ pub struct Property {
     pub region: usize,
     /// Thread time lost; percent of the program's thread time, the severity.
     pub severity: Share,
-    /// What happened and where, without a final stop.
+    /// The event and its place, without a final stop.
     pub what: String,
     /// Advice that continues the sentence; only a full stop if there is none.
     pub remedy: String,
 }
 
 impl Property {
-    /// What happened, where, and what to try.
+    /// The event, its place, and advice.
     #[must_use]
     pub fn sentence(&self) -> String {
         format!("{}{}", self.what, self.remedy)
@@ -79,12 +79,12 @@ pub(crate) fn analyse(
                 row,
                 region: table.region,
                 severity,
-                what: what(row, &place, severity),
+                what: sentence(row, &place, severity),
                 remedy: remedy(row, &place),
             });
         }
     }
-    order::by_key(&mut found, |property| {
+    order::sort_by_key(&mut found, |property| {
         (Reverse(property.severity.ns), property.region)
     });
     found
@@ -139,7 +139,7 @@ struct Shown<'a> {
 
 /// `For 4.05 s of thread time (16 %) threads waited ... at the implicit barrier
 /// of the LOOP at a.c:15 (in f)`
-fn what(row: &PropertyRow, place: &Shown<'_>, severity: Share) -> String {
+fn sentence(row: &PropertyRow, place: &Shown<'_>, severity: Share) -> String {
     format!(
         "For {} of thread time ({}) {} {} the {}",
         time(severity.ns),
@@ -166,7 +166,7 @@ fn remedy(row: &PropertyRow, place: &Shown<'_>) -> String {
     let little = |&lost| too_little_work(place.table, row.category, lost);
     if let Some(work) = waits.clone().find_map(little) {
         return format!(
-            "; all threads' work was only {}, which does not explain it: {}",
+            "; all threads together worked only {}, which does not explain it: {}",
             time(work),
             lower(TOO_LITTLE_WORK)
         );

@@ -31,7 +31,7 @@ pub(super) fn work_column(table: &Table) -> Option<usize> {
     WORK.into_iter().find_map(|quantity| table.column(quantity))
 }
 
-/// What the advice for a loop depends on.
+/// The facts on which the advice for a loop depends.
 pub(super) fn loop_facts<'r>(region: &'r Region, table: Option<&Table>) -> LoopFacts<'r> {
     // The work of each thread, and how often it executed the loop.
     let rows: Vec<(u64, u64)> = table.map_or_else(Vec::new, |table| {

@@ -144,8 +144,8 @@ impl Report<'_> {
         let category = Category::ALL.into_iter().find(|of| is_it(of.name()));
         if let Some(category) = category {
             let lost = |of: &super::OverheadRow| Reverse(of.by_category[category as usize].ns);
-            order::by_key(&mut self.overheads.of_whole, lost);
-            order::by_key(&mut self.overheads.of_each, lost);
+            order::sort_by_key(&mut self.overheads.of_whole, lost);
+            order::sort_by_key(&mut self.overheads.of_each, lost);
             return Ok(());
         }
         let value = |table: &Table| {
@@ -161,7 +161,7 @@ impl Report<'_> {
             let name = name.to_owned();
             return Err(SelectionError::Column { name, columns });
         }
-        order::by_key(&mut self.flat, |table| Reverse(value(table)));
+        order::sort_by_key(&mut self.flat, |table| Reverse(value(table)));
         Ok(())
     }
 

@@ -100,7 +100,7 @@ pub const PARTS: [PartRow; 19] = [
         Part::Work,
         "work",
         ["Work", "Work"],
-        "Threads of teams did what the program asks for.",
+        "Threads of teams did the work of the program.",
     ),
     row(
         Part::Serial,
@@ -136,7 +136,7 @@ pub const PARTS: [PartRow; 19] = [
         Part::Atomic,
         "atomic",
         [SYNCHRONISATION, "In atomics"],
-        "In atomic and flush directives.",
+        "In atomic and flush constructs.",
     ),
     row(
         Part::Taskgroup,
@@ -172,7 +172,7 @@ pub const PARTS: [PartRow; 19] = [
         Part::Other,
         "other",
         [MANAGEMENT, "Other"],
-        "Handing out sections, leaving critical sections and giving back locks.",
+        "Handing out sections, leaving critical sections and unsetting locks.",
     ),
     row(
         Part::Creation,
@@ -196,7 +196,7 @@ pub const PARTS: [PartRow; 19] = [
         Part::Untold,
         "untold",
         ["Not known", "Not known"],
-        "Work or waiting: it was measured from outside, or the barrier is not told from the work.",
+        "Work or waiting: the construct was measured as a whole, or its barrier is not separated from the work.",
     ),
     row(
         Part::Idle,
@@ -208,7 +208,7 @@ pub const PARTS: [PartRow; 19] = [
         Part::SmallTeam,
         "small_teams",
         [NO_WORK, "Small teams"],
-        "There was no thread since teams were smaller than the largest number of threads.",
+        "Threads that were in no team, since teams were smaller than the largest number of threads.",
     ),
 ];
 
@@ -288,7 +288,7 @@ impl<'r, 'p> Severities<'r, 'p> {
         if is_in_team {
             take(Part::Untold, node.untold_ns(measures));
         }
-        for cost in overheads::of(node.kind) {
+        for cost in overheads::costs_of(node.kind) {
             let part = lost(category(cost.charge, node), node.kind, cost.quantity);
             take(part, node.lost(cost, measures));
         }
@@ -346,7 +346,7 @@ impl<'r, 'p> Severities<'r, 'p> {
         for (part, ns) in [
             (Part::Idle, overheads.idle.ns),
             (Part::SmallTeam, overheads.small_teams.ns),
-            // For teams measured from outside, only the forks are known. Initial threads whose
+            // For teams measured as a whole, only the forks are known. Initial threads whose
             // teams partly overlap may have worked meanwhile.
             (Part::Untold, overheads.untold.ns.saturating_sub(untold)),
         ] {
@@ -410,7 +410,7 @@ fn lost(category: Category, kind: RegionKind, quantity: Quantity) -> Part {
 #[must_use]
 pub fn losses_of(kind: RegionKind) -> [Part; 2] {
     let costs = || {
-        overheads::of(kind).map(|cost| match cost.charge {
+        overheads::costs_of(kind).map(|cost| match cost.charge {
             Charge::To(category) => (category, cost.quantity),
             Charge::BySections => (Category::Imbal, cost.quantity),
         })

@@ -41,10 +41,10 @@ const WHOLE: &[RegionKind] = &[
 /// the win is below this part of the loss.
 const MUCH_LESS_WIN_SHARE: f64 = 0.5;
 
-/// What to ask next if threads hardly wait. How fast they work, one run does not tell.
-const SCALE: &str = "`romp scale` shows whether caches or memory slow their work.";
+/// Advice if threads hardly wait. One run does not show how fast they work.
+const SCALE: &str = "`romp scale` shows whether caches or memory slow them down.";
 
-/// What to do next if threads hardly wait in a program that was not built with Romp.
+/// Advice if threads hardly wait in a program that was not built with Romp.
 const BUILD: &str = "Some constructs, such as atomic updates, cannot be seen in this mode: build with rompcc to \
                      see them.";
 
@@ -74,7 +74,7 @@ impl Facts<'_> {
             // The same advice is given only once.
             let remedy = match same {
                 Some(first) if !cause.remedy.is_empty() => {
-                    format!("The advice of {} holds here, too.", first + 1)
+                    format!("The advice of item {} holds here, too.", first + 1)
                 }
                 _ => cause.remedy.clone(),
             };
@@ -83,7 +83,7 @@ impl Facts<'_> {
         lines.extend(self.further());
         lines.extend(self.causes.notes.iter().cloned());
         if causes.is_empty() {
-            lines.extend(self.what_to_do());
+            lines.extend(self.advice_without_cause());
         }
         lines.extend(self.measuring());
         let dilated = self.dilated().map(|words| format!(" {words}."));
@@ -100,14 +100,14 @@ impl Facts<'_> {
         }
         let regions = &self.profile.regions;
         let parallel = regions.iter().filter(|region| region.kind.is_parallel());
-        let headline = "No parallel region ran, so that there is nothing to analyse.".to_owned();
+        let headline = "No parallel region ran, so there is nothing to analyse.".to_owned();
         let why = match (parallel.count(), regions.len()) {
             (0, 0) => "None is known: was the program's OpenMP source compiled with rompcc and \
                   -fopenmp?"
                 .to_owned(),
             (0, others) => {
                 let others = count(others as u64, "region");
-                format!("The program has {others}, but none for a team.")
+                format!("The program has {others}, but none of them is a parallel region.")
             }
             (1, _) => "One is known, but this run did not reach it.".to_owned(),
             (known, _) => format!("{known} are known, but this run did not reach them."),
@@ -129,7 +129,7 @@ impl Facts<'_> {
         let whole = || self.flat.iter().filter(is_whole);
         let longest = whole().max_by_key(time_of)?;
         let headline = format!(
-            "What the threads of {} did is not known, longest of the {}: {} of {}.",
+            "It is not known what the threads of {} did. The longest is the {}: {} of {}.",
             count(whole().count() as u64, "construct"),
             self.labels[longest.region].in_words(),
             time(time_of(&longest)),
@@ -184,11 +184,11 @@ impl Facts<'_> {
             true => "Overhead is negligible:",
             false => "No one change would win much:",
         };
-        let next = match self.what_to_ask_next() {
+        let next = match self.next_step() {
             Some(next) => format!(". {next}"),
             None if is_negligible => ".".to_owned(),
             None if overheads.threads <= 1 => {
-                ", which is what the constructs themselves cost one thread.".to_owned()
+                ", the cost of the constructs themselves for one thread.".to_owned()
             }
             None => ", little in each place.".to_owned(),
         };
@@ -200,8 +200,8 @@ impl Facts<'_> {
         )
     }
 
-    /// What to ask next if nothing is to be won from waits; none of a program with one thread.
-    fn what_to_ask_next(&self) -> Option<&'static str> {
+    /// The next step if no wait is worth removing; none for a program with one thread.
+    fn next_step(&self) -> Option<&'static str> {
         let next = match self.is_from_outside() {
             true => BUILD,
             false => SCALE,
@@ -209,26 +209,26 @@ impl Facts<'_> {
         (self.is_negligible() && self.overheads.threads > 1).then_some(next)
     }
 
-    /// What to do if there is no cause. Notes and crowded processors say it themselves.
-    fn what_to_do(&self) -> Option<String> {
+    /// Advice if there is no cause. Notes and the sentence on crowded processors contain their own.
+    fn advice_without_cause(&self) -> Option<String> {
         if let Some(cause) = &self.causes.doubtful {
             return Some(format!("{} {}", self.perhaps(cause), cause.remedy));
         }
         let says_nothing = self.causes.notes.is_empty() && self.crowd().is_none();
         let is_known = says_nothing && !self.is_negligible();
         let known = match self.overheads.threads <= 1 {
-            true => "What one thread lost is what the constructs themselves cost.",
+            true => "The time that one thread lost is the cost of the constructs themselves.",
             false => "No one change would win much: threads lost little in each place.",
         };
-        let next = self.what_to_ask_next();
+        let next = self.next_step();
         next.or(is_known.then_some(known)).map(str::to_owned)
     }
 
     /// A doubtful cause in sentences.
     fn perhaps(&self, cause: &Cause) -> String {
         format!(
-            "Perhaps {} of {} ({}) to win, {}: {}. The machine or chance may cost as much: see whether it is \
-             so in further runs.",
+            "Perhaps {} of {} ({}) to win, {}: {}. The machine or chance may be the reason: see whether \
+             further runs show the same.",
             likely_time(cause),
             time(self.overheads.duration_ns),
             percent(cause.likely.percent),
@@ -237,7 +237,7 @@ impl Facts<'_> {
         )
     }
 
-    /// Whether what threads lost is little, and can be told from work and from the cost of measuring.
+    /// Whether threads lost little, and the loss is separated from work and from the cost of measuring.
     fn is_negligible(&self) -> bool {
         self.all_is_told()
             && self.overheads.whole_sum.overhead.percent < 2.0 * NEGLIGIBLE
@@ -296,8 +296,8 @@ impl Facts<'_> {
         let crowded = self.crowded();
         if self.profile.run.scheduling.is_none() {
             return Some(format!(
-                "{crowded}: some of that was waiting for a processor, also where it looks like \
-                 uneven work. Try no more threads than processors first."
+                "{crowded}: some of the lost time was waiting for a processor, even where it looks like uneven \
+                 work. First try no more threads than processors."
             ));
         }
         let Causes { list, most, .. } = self.causes;
@@ -309,8 +309,8 @@ impl Facts<'_> {
         };
         (is_limited && !is_said).then(|| {
             format!(
-                "{crowded}: mostly another thread computed while one waited, so {won} can be won. \
-                 Run as many threads as processors to see what waiting costs."
+                "{crowded}: while one thread waited, mostly another one computed, so {won} can be won. Run as \
+                 many threads as processors to see what waiting costs."
             )
         })
     }
@@ -375,7 +375,7 @@ impl Facts<'_> {
         !self.profile.run.runtimes.is_empty()
     }
 
-    /// Whether overhead can be told from work wherever it matters.
+    /// Whether overhead is separated from work wherever it matters.
     fn all_is_told(&self) -> bool {
         let mut causes = self.causes.list.iter();
         self.overheads.untold.percent < NEGLIGIBLE
@@ -390,7 +390,7 @@ impl Facts<'_> {
             .zip(sum.by_category.iter().map(|share| share.ns))
             .filter(|(_, ns)| *ns > 0)
             .collect();
-        order::by_key(&mut parts, |(_, ns)| std::cmp::Reverse(*ns));
+        order::sort_by_key(&mut parts, |(_, ns)| std::cmp::Reverse(*ns));
         let parts: Vec<String> = parts
             .into_iter()
             .map(|(category, ns)| format!("{} {}", category.in_words(), time(ns)))
@@ -448,8 +448,7 @@ impl Facts<'_> {
         let kind = self.labels[most.region].kind;
         let cheaper = most.cheaper(kind).map(|words| format!(" {words}"));
         Some(format!(
-            "{} ({}), {} of it the {executed}{}, measured {}: times there and around it are too \
-             long.{}",
+            "{} ({}), {} of it for the {executed}{}, measured {}: the times there and around it are too long.{}",
             self.dilated()?,
             time(dilation.cost.ns),
             portion(2 * most.pairs >= dilation.pairs),
@@ -470,16 +469,15 @@ impl Facts<'_> {
         let why = self.profile.regions[most.region].unsplit.as_deref();
         let why = why.map(|why| format!(", since {}", printable(why)));
         Some(format!(
-            "Of {} of the thread time ({}) it is not known whether it was work or overhead, {} in \
-             the {}, {}{}.",
+            "It is not known whether {} of the thread time ({}) was work or overhead, {} of it in the {}, {}{}.",
             percent(untold.percent),
             time(untold.ns),
             portion(2 * most.time.ns >= untold.ns),
             label.in_words_and_function(),
             match (most.is_outside, most.may_have_tasks) {
-                (true, _) => "which was measured from outside",
+                (true, _) => "which was measured as a whole",
                 (_, true) => "where threads may have executed the tasks of a taskloop",
-                _ => "whose implicit barrier is not told from its work",
+                _ => "whose implicit barrier is not separated from its work",
             },
             why.unwrap_or_default()
         ))

@@ -24,7 +24,7 @@ pub struct Table {
     cells: Vec<u64>,
     /// The sum of each column.
     pub sum: Vec<u64>,
-    /// Whether the rows belong to threads that forked teams measured from outside. The rows
+    /// Whether the rows belong to threads that forked teams measured as a whole. The rows
     /// then stand for the teams, and only the time and the number of executions are known.
     pub is_outside: bool,
     /// Whether it is of a construct whose sections were not seen. Then neither their number is
@@ -194,7 +194,7 @@ pub(crate) fn flat(profile: &Profile, tree: &Tree<'_>) -> Vec<Table> {
         });
         tables.collect()
     });
-    order::by_key(&mut tables, |table| {
+    order::sort_by_key(&mut tables, |table| {
         let time = table
             .column(Quantity::ExecTime)
             .map_or(0, |column| table.sum[column]);

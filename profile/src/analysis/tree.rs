@@ -7,7 +7,7 @@
 //! fork to join (`seq`). The members' rows belong to the scope that the region opens. So a
 //! thread's time is counted once in each scope, and a member's rows are never subtracted from
 //! those of the thread that forked it. The forking thread may do other things between fork and
-//! join: it evaluates clauses, or the construct is measured from outside. This time belongs to
+//! join: it evaluates clauses, or the construct is measured as a whole. This time belongs to
 //! the outer scope too.
 //!
 //! Nodes whose parent or region does not exist are left out, and so are rows whose thread does
@@ -377,7 +377,7 @@ impl<'p> Tree<'p> {
             let mut nested = vec![Nested::default(); parent.rows.len()];
             for &child in &parent.children {
                 let child = &after[child - here - 1];
-                let costs: Vec<&Cost> = overheads::of(child.kind).collect();
+                let costs: Vec<&Cost> = overheads::costs_of(child.kind).collect();
                 for below in child.rows() {
                     if let Some(index) = slots.get(below.row.thread) {
                         nested[index].add(parent, child, &below);

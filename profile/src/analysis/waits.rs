@@ -121,7 +121,7 @@ pub(crate) fn spreads(profile: &Profile) -> Vec<Spread> {
     let mut spreads: Vec<Spread> = Vec::new();
     let mut parts: Vec<_> = profile.distributions.iter().collect();
     parts.retain(|of| of.region < profile.regions.len());
-    order::by_key(&mut parts, |of| (of.region, of.part));
+    order::sort_by_key(&mut parts, |of| (of.region, of.part));
     for of in parts {
         let count: u64 = of.histogram.iter().map(|bucket| bucket.count).sum();
         match spreads.last_mut() {
@@ -157,7 +157,7 @@ pub(crate) fn spreads(profile: &Profile) -> Vec<Spread> {
 /// buckets may differ by a nanosecond: the last bucket of a distribution includes its longest
 /// instance. The higher bound is kept.
 fn join_equal(histogram: &mut Vec<Bucket>) {
-    order::by_key(histogram, |bucket| (bucket.from_ns, bucket.below_ns));
+    order::sort_by_key(histogram, |bucket| (bucket.from_ns, bucket.below_ns));
     histogram.dedup_by(|next, kept| {
         let same = next.from_ns == kept.from_ns;
         if same {
@@ -206,7 +206,7 @@ pub(crate) fn lateness(profile: &Profile) -> Vec<Lateness> {
     arrivals.retain(|of| {
         of.last > 0 && of.region < profile.regions.len() && of.thread < profile.threads.len()
     });
-    order::by_key(&mut arrivals, |of| {
+    order::sort_by_key(&mut arrivals, |of| {
         (of.region, of.part, Reverse(of.last), of.thread)
     });
     let same = |a: &&crate::model::Arrivals, b: &&crate::model::Arrivals| {
@@ -236,7 +236,7 @@ pub(crate) fn lateness(profile: &Profile) -> Vec<Lateness> {
         };
         all.push((late, lateness));
     }
-    order::by_key(&mut all, |(late, lateness)| {
+    order::sort_by_key(&mut all, |(late, lateness)| {
         (Reverse(*late), lateness.region)
     });
     all.into_iter().map(|(_, lateness)| lateness).collect()
@@ -289,9 +289,9 @@ pub(crate) fn contended(
                 site.holders.retain(|holder| {
                     holder.region < regions && holder.thread.is_none_or(|thread| thread < threads)
                 });
-                order::by_key(&mut site.holders, |holder| Reverse(holder.waited));
+                order::sort_by_key(&mut site.holders, |holder| Reverse(holder.waited));
             }
-            order::by_key(&mut guard.sites, |site| {
+            order::sort_by_key(&mut guard.sites, |site| {
                 (Reverse(site.wait_ns), site.region)
             });
             let sum =
@@ -312,7 +312,7 @@ pub(crate) fn contended(
             }
         })
         .collect();
-    order::by_key(&mut all, |of| Reverse(of.wait.ns));
+    order::sort_by_key(&mut all, |of| Reverse(of.wait.ns));
     all
 }
 

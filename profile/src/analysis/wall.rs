@@ -176,7 +176,7 @@ impl Weighing<'_, '_> {
     }
 
     fn keep_weights(&mut self, scope: usize, otherwise: f64, mut of: Vec<(usize, f64)>) {
-        order::by_key(&mut of, |(thread, _)| *thread);
+        order::sort_by_key(&mut of, |(thread, _)| *thread);
         self.scopes[scope] = ScopeWeights { of, otherwise };
     }
 

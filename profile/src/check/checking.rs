@@ -163,7 +163,7 @@ impl<'a, 'p> Checking<'a, 'p> {
     pub(super) fn something_ran(&mut self) {
         let mut reports = self.runs.reports.iter();
         if reports.any(|report| report.overheads.regions.is_empty()) {
-            let message = "no parallel region ran, so that limits say nothing".to_owned();
+            let message = "no parallel region ran, so there is nothing to check".to_owned();
             self.add("measured", None, PROGRAM.to_owned(), message, false);
         }
     }
@@ -214,7 +214,7 @@ impl<'a, 'p> Checking<'a, 'p> {
         let untold = self.runs.report().overheads.untold.percent;
         match untold >= NEGLIGIBLE {
             true => format!(
-                "; of {} it is not known whether it was lost",
+                "; for {} it is not known whether it was lost",
                 percent(untold)
             ),
             false => String::new(),

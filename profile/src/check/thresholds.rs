@@ -134,7 +134,10 @@ impl FromStr for Overhead {
         });
         found.map(|(overhead, _)| *overhead).ok_or_else(|| {
             let known: Vec<&str> = WORDS.iter().map(|(_, words)| words[0]).collect();
-            format!("'{text}' is no overhead; say one of {}", known.join(", "))
+            format!(
+                "'{text}' is not an overhead; give one of {}",
+                known.join(", ")
+            )
         })
     }
 }

@@ -43,8 +43,8 @@ impl fmt::Display for FormulaError {
         };
         write!(
             f,
-            "'{text}' is no formula: it cannot be read at {place}; say NAME=FORMULA with numbers, \
-             + - * / ( ), {}, and counters that ROMP_COUNTERS names",
+            "'{text}' is not a formula: it cannot be read at {place}; write NAME=FORMULA with numbers, + - * / \
+             ( ), {}, and counters that ROMP_COUNTERS names",
             known.join(", ")
         )
     }

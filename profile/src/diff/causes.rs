@@ -11,7 +11,7 @@ use crate::runs::{CommonCause, Sample, partners};
 /// A cause on both sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct CauseChange {
-    /// What kind of cause.
+    /// The kind of cause.
     #[serde(serialize_with = "name")]
     pub kind: CauseKind,
     /// Its kind, in few words.
@@ -34,7 +34,7 @@ pub struct CauseChange {
 }
 
 impl CauseChange {
-    /// What it is and where, `uneven work in the LOOP at a.c:15`.
+    /// The kind and the place, such as `uneven work in the LOOP at a.c:15`.
     #[must_use]
     pub fn in_words(&self) -> String {
         self.kind.at(&self.place)
@@ -46,7 +46,7 @@ fn name<S: Serializer>(kind: &CauseKind, serializer: S) -> Result<S::Ok, S::Erro
 }
 
 /// Compares the causes of two sides, largest change first. `pairs` says which regions belong
-/// together, `region` gives the form in which a region is shown, and `is_noise` tells whether
+/// together, `region` gives the form in which a region is shown, and `is_noise` says whether
 /// the difference of two times is only noise.
 pub(super) fn changes(
     [old, new]: [&Analysed<'_>; 2],

@@ -70,8 +70,8 @@ fn cause(diff: &Diff, wall: &Change) -> Option<String> {
     };
     let most = changed().next()?;
     let what = match most.status {
-        Status::Vanished => format!("went, {} to win before", time(most.before.median)),
-        Status::New => format!("came, {} to win", time(most.after.median)),
+        Status::Vanished => format!("is gone, {} to win before", time(most.before.median)),
+        Status::New => format!("is new, {} to win", time(most.after.median)),
         Status::Both => format!(
             "has {} to win, {} before",
             time(most.after.median),

@@ -76,8 +76,8 @@ pub const VARIABLES: &[Variable] = &[
         "ROMP_FUNCTIONS",
         Text,
         "all",
-        "Functions that are measured where a program was built with --functions, such as \
-         solve*,!get_*: names with * and ?, and with ! in front those that are not.",
+        "Functions to measure in a program that was built with --functions, such as solve*,!get_*: names with \
+         * and ?; a ! in front leaves functions out.",
     ),
     row(
         Library,
@@ -112,14 +112,14 @@ pub const VARIABLES: &[Variable] = &[
         "ROMP_DUMP_INTERVAL",
         Seconds,
         "never",
-        "Write the profile every so many seconds while the program runs, each time over the last.",
+        "Write the profile every so many seconds while the program runs; each profile replaces the one before.",
     ),
     row(
         Library,
         "ROMP_MEMORY",
         Bytes,
         "128M",
-        "Limit of the memory for records, with K, M or G; call paths beyond it count for what surrounds them.",
+        "Limit of the memory for records, with K, M or G; call paths beyond it count for the region around them.",
     ),
     row(
         Library,
@@ -137,16 +137,16 @@ pub const VARIABLES: &[Variable] = &[
         "ROMP_THROTTLE",
         SwitchOrTime,
         "off",
-        "Count regions without timing them after 100000 executions of less than this time on \
-         average, 1us if only on; not those that wait at a barrier or have others inside. Then \
-         nothing is sampled.",
+        "Stop timing a region, and only count it, after 100000 executions of less than this time on average \
+         (on: 1us). Regions that wait at a barrier or contain others are always timed. With this, nothing is \
+         timed by sample.",
     ),
     row(
         Library,
         "ROMP_ORA_WAITS",
         Choice(&["all", "contended"]),
         "all",
-        "Which waits for locks, critical sections, ordered parts and atomic operations are reported to a \
+        "Which waits for locks, critical sections, ordered regions and atomic operations are reported to a \
          collector: all, or only those where another thread is in the way (contended).",
     ),
     row(
@@ -183,7 +183,7 @@ pub const VARIABLES: &[Variable] = &[
         "ROMP_OFF",
         Switch,
         "off",
-        "Be the compiler and nothing else.",
+        "Only run the compiler, and instrument nothing.",
     ),
     row(
         Wrapper,
@@ -197,16 +197,15 @@ pub const VARIABLES: &[Variable] = &[
         "ROMP_CHUNKS",
         Switch,
         "off",
-        "Let traces show the chunks of loops, as --chunks: a comparison more in each iteration. For romp \
-         run: let traces show the chunks that the OpenMP runtime hands out.",
+        "Let traces show the chunks of loops, as --chunks does; this adds a comparison to each iteration. For \
+         romp run: let traces show the chunks that the OpenMP runtime hands out.",
     ),
     row(
         Wrapper,
         "ROMP_PARTIAL_LIBRARY",
         Switch,
         "off",
-        "The measurement library may lack functions: make no call where it does, as --partial-library \
-         of romp instrument.",
+        "The measurement library may lack functions: do not call those, as with --partial-library of romp instrument.",
     ),
     row(
         Wrapper,
@@ -227,15 +226,15 @@ pub const VARIABLES: &[Variable] = &[
         "ROMP_PREPROCESS",
         Choice(&["auto", "always", "never"]),
         "auto",
-        "Instrument what the preprocessor makes of a source: where that shows more (auto), always, or never.",
+        "Instrument the preprocessed source: where it shows more directives (auto), always, or never.",
     ),
     row(
         Wrapper,
         "ROMP_MESSAGES",
         Choice(&["auto", "exact"]),
         "auto",
-        "auto: show the compiler's messages about the instrumented text where they are reliable. \
-         exact: compile each source once more, as it is, and show the messages of that.",
+        "auto: show the compiler's messages about the instrumented text where they are reliable. exact: \
+         compile each source once more, unchanged, and show the messages of that.",
     ),
     row(
         Wrapper,

@@ -394,7 +394,7 @@ impl Builder {
     fn finish(mut self, run: Run, ranks: Vec<Run>) -> Profile {
         self.waits.finish();
         for node in &mut self.nodes {
-            order::by_key(&mut node.rows, |row| row.thread);
+            order::sort_by_key(&mut node.rows, |row| row.thread);
             node.rows.dedup_by(|next, row| {
                 let is_same = next.thread == row.thread;
                 if is_same {

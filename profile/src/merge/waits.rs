@@ -106,7 +106,7 @@ impl WaitLists {
                 of.ns = of.ns.saturating_add(more.ns);
             },
         );
-        order::by_key(&mut self.serial, |of| {
+        order::sort_by_key(&mut self.serial, |of| {
             (std::cmp::Reverse(of.ns), of.after, of.before)
         });
         sum(
@@ -126,7 +126,7 @@ impl WaitLists {
                     of.waited += more.waited;
                     of.wait_ns += more.wait_ns;
                 });
-                order::by_key(&mut site.holders, |of| std::cmp::Reverse(of.waited));
+                order::sort_by_key(&mut site.holders, |of| std::cmp::Reverse(of.waited));
             }
         }
     }

@@ -29,8 +29,7 @@ impl Category {
     #[must_use]
     pub fn help(self) -> &'static str {
         [
-            "waiting at barriers and for tasks, critical sections, locks, atomics and ordered \
-             parts",
+            "waiting at barriers and for tasks, critical sections, locks, atomics and ordered regions",
             "waiting at implicit barriers since work was spread unevenly",
             "waiting at implicit barriers since there was too little parallel work",
             "starting and ending teams, creating tasks, handing out sections, leaving critical \

@@ -34,26 +34,26 @@ const CREATE: &str = "creating the tasks of";
 
 /// Advice for a loop that hands out its iterations in equal parts. Such a loop decides which
 /// thread touches which memory first, so the advice only changes the chunks.
-pub(crate) const SMALLER_CHUNKS: &str = "Hand out its iterations in smaller parts: try \
-                              schedule(static,CHUNK) or schedule(guided). If there are only a \
-                              few, collapse its nest, or share out an inner loop.";
+pub(crate) const SMALLER_CHUNKS: &str = "Hand out its iterations in smaller parts: try schedule(static,CHUNK) \
+                                         or schedule(guided). If there are only a few iterations, collapse the \
+                                         loop nest, or share out an inner loop.";
 const TAKES_NO_SCHEDULE: &str = "A loop construct takes no schedule clause: use for (in Fortran do) with \
     schedule(static,CHUNK) or schedule(dynamic,CHUNK) instead.";
-const EQUAL_WORK: &str = "Give each thread the same amount of work, or let a loop or tasks in the region \
-    spread it.";
+const EQUAL_WORK: &str = "Give each thread the same amount of work, or spread it with a worksharing loop or \
+                          tasks in the region.";
 const SHORTER_SECTIONS: &str = "Split the longest sections, or turn the sections into tasks.";
 const AS_MANY_SECTIONS: &str =
     "There were fewer sections than threads: use fewer threads here, or more sections.";
-const ALL_STATEMENTS: &str = "The compiler shares out the statements: see whether it shares out all of them, or \
-    write loops.";
-const ENTER_LESS: &str = "Do less inside, enter less often, or protect independent data by different names \
-    or locks.";
-const ENTER_LESS_OR_REDUCE: &str = "Do less inside, enter less often, protect independent data by different \
-    names or locks, or use a reduction where it only adds up.";
+const ALL_STATEMENTS: &str =
+    "See whether the compiler shares out all of its statements, or write loops instead.";
+const ENTER_LESS: &str = "Do less inside, enter it less often, or protect independent data by different names \
+                          or locks.";
+const ENTER_LESS_OR_REDUCE: &str = "Do less inside, enter it less often, protect independent data by different \
+                                    names or locks, or use a reduction if it only adds values up.";
 const LARGER_REGIONS: &str = "The region is short for its cost: move it outwards, merge it with its neighbours, \
     or add an if clause.";
 const LARGER_TASKS: &str = "The tasks are small for their cost: create fewer and larger ones, and below some \
-    size call the work directly.";
+                            size do the work directly.";
 
 /// The groups by which constructs are switched off: name, and contents.
 pub const GROUPS: &[(&str, &str)] = &[
@@ -225,7 +225,7 @@ kinds! {
     Atomic {
         region_types: &["atomic"],
         names: ("ATOMIC", "ATOMIC"),
-        help: "`atomic`: an access to memory that no other thread can come in between.",
+        help: "`atomic`: an access to memory that other threads cannot interrupt.",
         group: "atomic",
         columns: Point,
         costs: [(ExecTime, SYNCH, "in")],
@@ -286,8 +286,7 @@ kinds! {
     Flush {
         region_types: &["flush"],
         names: ("FLUSH", "FLUSH"),
-        help: "`flush`: makes what a thread sees of the memory agree with what other threads \
-            wrote.",
+        help: "`flush`: makes a thread's view of memory consistent with memory.",
         group: "flush",
         columns: Point,
         costs: [(ExecTime, SYNCH, "in")],
@@ -360,12 +359,13 @@ kinds! {
     Ordered {
         region_types: &["ordered"],
         names: ("ORDERED", "ORDERED"),
-        help: "`ordered`: a part of a loop for which its iterations take turns.",
+        help: "`ordered`: a structured block that the iterations of a loop execute in their order.",
         group: "ordered",
         columns: Guarded,
         costs: [(EnterTime, SYNCH, WAIT), (ExitTime, MGMT, LEAVE)],
         advice: &[
-            (Synch, "Do only what must happen in order in the ordered part, and try schedule(static,1), so that turns come soon."),
+            (Synch, "Keep only what must happen in order in the ordered region, and try schedule(static,1), so \
+                     that turns come soon."),
         ],
         pomp2: Same,
     }

@@ -42,7 +42,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         "untold": share(overheads.untold),
         "untold_places": list(&overheads.untold_places, |place| {
             let is = match place.is_outside {
-                true => "measured from outside",
+                true => "measured as a whole",
                 false => "work or waiting",
             };
             with_region(json!({ "is": is, "time": share(place.time) }), place.region)

@@ -7,7 +7,7 @@
 //! profile := path+ column names NL one row per thread NL SUM row
 //! ```
 //!
-//! That reader has no quoting, skips empty cells, treats threads as numbers, derives the
+//! ParaProf has no quoting, skips empty cells, treats threads as numbers, derives the
 //! columns from words in the region's line, and knows fewer constructs. So this writer numbers
 //! the threads (a thread and the first member of a team that it forks are one), replaces
 //! characters that would confuse the reader, and gives unknown constructs the columns of a

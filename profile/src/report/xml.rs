@@ -16,7 +16,7 @@ const METRICS: &[Metric] = &[
     ("time", |parts| parts.time_ns),
 ];
 
-/// Metrics that are only known if the barrier can be told from the work.
+/// Metrics that are only known if the barrier is separated from the work.
 const SPLIT_METRICS: &[Metric] = &[
     ("work", |parts| parts.work_ns),
     ("waits", |parts| parts.waits_ns),

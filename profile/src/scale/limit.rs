@@ -39,7 +39,7 @@ pub struct Inside {
 pub struct LimitCause {
     /// The place, and what happened there.
     pub found: String,
-    /// What to try.
+    /// Advice.
     pub remedy: String,
 }
 
@@ -189,7 +189,7 @@ pub(super) fn limits(scaling: &Scaling) -> Vec<Limit> {
             let lost_ns = u64::try_from(lost(place)).unwrap_or(0);
             let part = place.at[scaling.judged].lost.largest();
             let percent = Share::of(lost_ns, width.duration_ns).percent;
-            let (what, advice) = told(scaling, width, place, part);
+            let (what, advice) = finding_and_advice(scaling, width, place, part);
             Limit {
                 place: index,
                 part,
@@ -214,7 +214,12 @@ fn capital(text: &str) -> String {
 }
 
 /// The finding, and the advice.
-fn told(scaling: &Scaling, width: &Width, place: &ScaledRegion, part: Part) -> (String, String) {
+fn finding_and_advice(
+    scaling: &Scaling,
+    width: &Width,
+    place: &ScaledRegion,
+    part: Part,
+) -> (String, String) {
     let is_of_run = matches!(part, Part::Waiting | Part::Runtime);
     if let Some(known) = place.cause.as_ref().filter(|_| is_of_run) {
         return (format!("most {}", known.found), known.remedy.clone());
@@ -224,7 +229,7 @@ fn told(scaling: &Scaling, width: &Width, place: &ScaledRegion, part: Part) -> (
         Part::Serial => return serial(scaling, width, place),
         Part::Waiting => (
             "its threads wait for each other",
-            "see at what in romp report of a run with the most threads",
+            "see where in the romp report of a run with the most threads",
         ),
         Part::Runtime => (
             "the OpenMP library starts and ends teams and hands out work",
@@ -241,7 +246,7 @@ fn told(scaling: &Scaling, width: &Width, place: &ScaledRegion, part: Part) -> (
              several times",
         ),
         Part::SmallTeams => (
-            "teams were smaller than the most threads that there were",
+            "teams were smaller than the largest number of threads",
             "look at num_threads clauses and at nested regions",
         ),
         Part::Untold => (
@@ -258,8 +263,8 @@ fn serial(scaling: &Scaling, width: &Width, place: &ScaledRegion) -> (String, St
     (
         "one thread works there while the others have nothing to do".to_owned(),
         format!(
-            "no number of threads makes the run shorter than these {elapsed}: make this part \
-             parallel; ROMP_FUNCTIONS shows which functions it is"
+            "no number of threads makes the run shorter than these {elapsed}: make this part parallel; \
+             ROMP_FUNCTIONS shows which functions take the time"
         ),
     )
 }
@@ -269,7 +274,8 @@ fn work(scaling: &Scaling, width: &Width, place: &ScaledRegion) -> (String, Stri
     let times_more = width.threads as f64 / base.threads.max(1) as f64;
     let fewest = crate::analysis::words::count(base.threads, "thread");
     let Some(ratio) = ratio(place, scaling.judged) else {
-        let advice = "another place may do its work then: a time lost below zero tells which one";
+        let advice =
+            "another place may do its work then: look for one whose lost time is below zero";
         return (format!("it has no work with {fewest}"), advice.to_owned());
     };
     let mut found = format!("its work takes {ratio:.2} times the thread time of {fewest}");
@@ -286,18 +292,18 @@ fn work(scaling: &Scaling, width: &Width, place: &ScaledRegion) -> (String, Stri
     let advice = if place.is_repeated {
         "each thread does all of it: share it by a worksharing construct (for, sections) or tasks"
     } else if has_more_to_do {
-        "there is more to do with more threads: what does each thread repeat, or search for?"
+        "there is more work with more threads: what does each thread repeat, or search for?"
     } else if ratio > BEYOND_BANDWIDTH * times_more {
-        "more threads take longer than fewer, which the memory's bandwidth does not do: threads \
-         write to the same cache lines (false sharing: give each thread variables on cache lines \
-         of its own; a shared counter: a reduction), or take turns in a library (malloc, rand, a mutex)"
+        "more threads take longer than fewer, which memory bandwidth alone does not explain: threads write to \
+         the same cache lines (false sharing: give each thread variables on cache lines of its own; a shared \
+         counter: a reduction), or take turns in a library (malloc, rand, a mutex)"
     } else if scaling.counters.is_empty() {
-        "nobody waits, the same work is slower: the memory's bandwidth, cache lines that several \
-         threads write (false sharing), or processors that share a core; ROMP_COUNTERS=\
-         instructions,cycles,LLC-load-misses tells more"
+        "no thread waits, but the same work is slower: memory bandwidth, cache lines that several threads \
+         write (false sharing), or processors that share a core; \
+         ROMP_COUNTERS=instructions,cycles,LLC-load-misses shows more"
     } else {
-        "nobody waits, the same work is slower: the memory's bandwidth, cache lines that several \
-         threads write (false sharing), or processors that share a core"
+        "no thread waits, but the same work is slower: memory bandwidth, cache lines that several threads \
+         write (false sharing), or processors that share a core"
     };
     (found, advice.to_owned())
 }
@@ -320,8 +326,7 @@ fn counted(scaling: &Scaling, place: &ScaledRegion) -> Vec<(String, bool)> {
 pub(super) fn nothing(width: &Width) -> String {
     let lost = 100.0 * (1.0 - width.efficiency);
     match lost >= MISSED_FROM_PERCENT {
-        true => "No place loses more than its runs differ by: run it more often, or on a machine \
-                 that is less busy."
+        true => "No place loses more than its runs differ by: run the program more often, or on a less busy machine."
             .to_owned(),
         false => format!("Nothing limits up to {} threads.", width.threads),
     }

@@ -440,7 +440,7 @@ fn notes(reports: &[Report<'_>], widths: &[Width], judged: usize) -> Vec<String>
     let many = widths.iter().filter(|width| !width.has_processors());
     for width in many {
         notes.push(format!(
-            "{}: what a program gains by more threads is not seen there",
+            "{}: these runs do not show what a program gains by more threads",
             shared(width.threads, width.processors)
         ));
     }
@@ -464,7 +464,7 @@ fn notes(reports: &[Report<'_>], widths: &[Width], judged: usize) -> Vec<String>
         .iter()
         .any(|report| report.overheads.threads_are_least)
     {
-        notes.push("some teams were measured from outside: their threads are not all known".into());
+        notes.push("some teams were measured as a whole: their threads are not all known".into());
     }
     notes
 }

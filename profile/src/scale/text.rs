@@ -130,7 +130,7 @@ fn meaning(part: Part) -> String {
         Part::Serial => "only one thread has work",
         Part::Runtime => "starting and ending teams, handing out work",
         Part::NotRun => "work for which threads had no processor",
-        Part::SmallTeams => "threads that teams did not take",
+        Part::SmallTeams => "threads that were in no team",
         Part::Untold => "not measured",
     };
     format!("{} = {what}", part.title())
@@ -202,7 +202,7 @@ fn forecast(forecast: &Forecast, judged: &Width, out: &mut TextSink<'_>) -> io::
     };
     let tried = forecast.tried.map(|tried| {
         format!(
-            " Tried: of {} threads it would have said {}, which took {}.",
+            " Check: for {} threads it would have estimated {}; the run took {}.",
             tried.threads,
             time(tried.predicted_ns),
             time(tried.measured_ns)

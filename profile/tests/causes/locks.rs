@@ -61,7 +61,7 @@ fn a_lock_is_one_cause_for_all_its_sites() {
         }));
     }
     let what = causes(&profile).remove(0).what;
-    let timed = "2 of the 40 entries that were timed, of 400 in all, found it taken";
+    let timed = "2 of the 40 timed entries (400 in all) found it taken";
     assert!(what.contains(timed), "{what}");
 }
 
@@ -108,12 +108,12 @@ fn who_held_what_others_waited_for_is_said_if_it_was_mostly_one() {
     };
     let one_thread = said([[9, 1], [9, 1]]);
     assert!(
-        one_thread.ends_with("; 90 % of those found that thread 0->0 had it"),
+        one_thread.ends_with("; in 90 % of those waits, thread 0->0 held it"),
         "{one_thread}"
     );
     let one_place = said([[9, 9], [1, 1]]);
     assert!(
-        one_place.ends_with("; 90 % of those found it held at the CRITICAL at a.c:11"),
+        one_place.ends_with("; in 90 % of those waits, it was held at the CRITICAL at a.c:11"),
         "{one_place}"
     );
     let nobody = said([[5, 5], [5, 5]]);
@@ -161,7 +161,10 @@ fn what_threads_come_to_all_the_time_is_mentioned() {
         note.contains("2000000000 times, by each thread every 80 ns"),
         "{note}"
     );
-    assert!(note.ends_with("See what larger iterations win."), "{note}");
+    assert!(
+        note.ends_with("Try iterations with more work in each."),
+        "{note}"
+    );
 }
 
 /// A billion entries of each thread, each of which takes 40 ns, mostly to set the lock. Of all of them, so many had to
@@ -218,6 +221,6 @@ fn sections_without_a_name_exclude_each_other() {
         }
         causes(&profile).remove(0).remedy
     };
-    assert!(remedy(None).contains("without a name exclude each other"));
-    assert!(!remedy(Some("sum")).contains("without a name"));
+    assert!(remedy(None).contains("unnamed critical sections exclude each other"));
+    assert!(!remedy(Some("sum")).contains("unnamed"));
 }

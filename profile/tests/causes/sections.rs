@@ -31,7 +31,7 @@ fn the_longest_section_is_named() {
     let uneven = two_sections(60);
     assert_eq!(found(&uneven), [(CauseKind::Sections, Some(1), 20)]);
     let what = causes(&uneven).remove(0).what;
-    let said = "the SECTION at a.c:12 took 60.0 s at a time, and the other sections 20.0 s";
+    let said = "the SECTION at a.c:12 took 60.0 s on average, and the other sections 20.0 s";
     assert!(what.contains(said), "{what}");
 }
 

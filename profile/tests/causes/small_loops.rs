@@ -17,8 +17,12 @@ fn of_a_loop_that_is_seen_by_its_barrier_no_work_is_told() {
     let profile = team(&[Kind::Loop], vec![loops]);
     let cause = causes(&profile).remove(0);
     assert_eq!(cause.kind, CauseKind::Imbalance);
-    assert!(cause.what.ends_with("it only 2.00 s"), "{}", cause.what);
-    assert!(cause.remedy.contains("can't be seen"), "{}", cause.remedy);
+    assert!(cause.what.ends_with("only 2.00 s"), "{}", cause.what);
+    assert!(
+        cause.remedy.contains("can't be measured"),
+        "{}",
+        cause.remedy
+    );
     let report = Report::new(&profile);
     let why = |region| report.not_measured(region).unwrap_or_default();
     assert!(why(1).contains("only the barrier at its end was seen"));
@@ -51,7 +55,7 @@ fn of_loops_that_are_seen_by_their_barriers_the_most_work_is_known() {
         (small.kind, small.evidence[0]),
         (CauseKind::SmallLoops, ("constructs", 2))
     );
-    let said = "10000000 times, for at most 1.00 us of work at a time; its barrier costs 3.00 us";
+    let said = "10000000 times, with at most 1.00 us of work each time; its barrier costs 3.00 us";
     assert!(small.what.contains(said), "{}", small.what);
     // One thread waits more than the other one, so it may have less work.
     assert_eq!(cause([35, 10]).kind, CauseKind::Imbalance);
@@ -103,7 +107,7 @@ fn small_worksharing_constructs_are_one_cause() {
     assert_eq!(found(&small), [(CauseKind::SmallLoops, Some(1), 38)]);
     let what = causes(&small).remove(0).what;
     assert!(
-        what.contains(" 10000000 times, for 500 ns of work"),
+        what.contains(" 10000000 times, with 500 ns of work"),
         "{what}"
     );
     let late_by_milliseconds = found(&two(1_000, [20, 20]));
@@ -121,7 +125,7 @@ fn small_worksharing_constructs_are_one_cause() {
     };
     let woken = passive(400_000);
     assert_eq!(woken.kind, CauseKind::SmallLoops);
-    let is_named = woken.remedy.starts_with("OMP_WAIT_POLICY=passive has");
+    let is_named = woken.remedy.starts_with("OMP_WAIT_POLICY=passive makes");
     assert!(is_named, "{}", woken.remedy);
     assert_eq!(passive(1_000).kind, CauseKind::LateThreads);
 }

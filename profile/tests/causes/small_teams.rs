@@ -27,7 +27,7 @@ fn a_region_that_is_mostly_serial_leaves_threads_unused() {
     let won = [(CauseKind::SmallTeams, Some(0), 30)];
     assert_eq!(found(&profile), won);
     let cause = causes(&profile).remove(0);
-    let said = "its teams had 1 thread for 75 % of its time, not 2 threads: 60.0 s of thread time were not used";
+    let said = "its teams had 1 thread for 75 % of its time, not 2 threads: 60.0 s of thread time was not used";
     assert!(cause.what.contains(said), "{}", cause.what);
     assert!(cause.remedy.contains("An if clause"), "{}", cause.remedy);
     // A variable whose name begins like the clause is none.

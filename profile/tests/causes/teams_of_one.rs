@@ -45,7 +45,7 @@ fn a_region_that_is_called_within_another_one_is_worth_a_serial_copy() {
     assert_eq!(found(&profile), [(CauseKind::TeamsOfOne, Some(1), 60)]);
     let cause = causes(&profile).remove(0);
     // Of a body, LLVM's runtime may have needed 300 ns.
-    let said = "started it 2000000 times, each time with a team of one thread, for 9.70 us of work at a time";
+    let said = "started it 2000000 times, each time with a team of one thread and 9.70 us of work";
     assert!(cause.what.contains(said), "{}", cause.what);
     assert!(
         cause.remedy.contains("omp_in_parallel()"),

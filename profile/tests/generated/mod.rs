@@ -368,7 +368,7 @@ impl Construct {
         is_unsplit(self.kind, self.number)
     }
 
-    /// Whether it is measured from outside, like combined constructs that could not be split.
+    /// Whether it is measured as a whole, like combined constructs that could not be split.
     fn is_outside(&self) -> bool {
         self.kind == RegionKind::ParallelWorkshare && self.is_unsplit()
     }

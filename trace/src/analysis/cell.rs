@@ -15,14 +15,14 @@ pub struct Cell {
     /// Ticks of one iteration, in the executions that are kept.
     sample: [f32; KEPT],
     kept: u8,
-    /// One of so many executions is kept, as a power of two.
+    /// One of this many executions is kept, as a power of two.
     sparseness: u8,
     /// Executions, each one chunk or a part of one.
     seen: u32,
 }
 
 impl Cell {
-    /// A chunk, or a part of it, was executed here: so many iterations in so many ticks.
+    /// A chunk, or a part of it, was executed here: this many iterations in this many ticks.
     pub(super) fn execute(&mut self, iterations: f64, ticks: f64) {
         self.executed += iterations;
         self.ticks += ticks;

@@ -49,7 +49,7 @@ pub struct Heavy {
     pub first: u64,
     /// The same if it is only one.
     pub last: u64,
-    /// What they cost together.
+    /// Their cost together.
     pub cell: Cell,
 }
 
@@ -154,7 +154,7 @@ impl Loop {
         cells.filter(|(_, cell)| cell.executed > 0.0)
     }
 
-    /// The most expensive cell of each of so many columns, in ticks an iteration.
+    /// The most expensive cell of each of this many columns, in ticks an iteration.
     #[must_use]
     pub fn columns(&self, most: usize) -> Vec<f64> {
         let columns = most.min(self.cells.len());

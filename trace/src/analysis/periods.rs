@@ -9,7 +9,7 @@
 use crate::read::{ReadError, Trace};
 use crate::replay::{Event, Instance, Listener, Open, path, replay_closed};
 
-/// What is executed in a period.
+/// The work that is executed in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Executed {
     /// An iteration set.
@@ -33,7 +33,7 @@ pub enum Executed {
 /// A time without interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
-    /// What is executed.
+    /// The work that is executed.
     pub executed: Executed,
     /// Its number among those of the set or task, counted from 0.
     pub number: u64,

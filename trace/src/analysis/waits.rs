@@ -97,7 +97,7 @@ fn watcher(trace: &Trace) -> Watcher<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Handover {
-    /// What was handed over.
+    /// The lock or critical section that was handed over.
     pub name: Name,
     /// The thread that gave it back, and when, in ticks.
     pub from: (Thread, u64),
@@ -141,7 +141,7 @@ struct Arrivals {
 }
 
 /// The threads that had a critical section or lock, and when, the latest last. Earlier spans can
-/// matter only to a thread that waited while so many others had it.
+/// matter only to a thread that waited while this many others had it.
 #[derive(Default)]
 struct Holders {
     spans: VecDeque<(Where, u64, u64)>,

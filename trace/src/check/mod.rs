@@ -104,7 +104,7 @@ impl Listener for Checker<'_> {
             let place = self.place(time);
             let by = self.time - time;
             self.findings
-                .fault(|| format!("{place}: {by} ticks before the event before"));
+                .fault(|| format!("{place}: {by} ticks earlier than the previous event"));
         }
         self.time = self.time.max(time);
         match event {
@@ -139,11 +139,11 @@ impl Listener for Checker<'_> {
             Fault::WrongRegion { open, named } => {
                 format!("{} is left while {} is open", name(named), name(open))
             }
-            Fault::NothingOpen => "something ends that is not open".to_owned(),
-            Fault::BeforeBegin => "something ends before it begins".to_owned(),
+            Fault::NothingOpen => "a region ends while no region is open".to_owned(),
+            Fault::BeforeBegin => "a region ends before it begins".to_owned(),
             Fault::OtherContext => "a page begins with other regions open".to_owned(),
             Fault::TooDeep => "more regions are open than a program can have".to_owned(),
-            Fault::NoRecord(words) => format!("{words} words are no records"),
+            Fault::NoRecord(words) => format!("{words} words are not records"),
         };
         self.findings.fault(|| format!("{place}: {what}"));
     }

@@ -12,11 +12,11 @@ use crate::layout::{Definition, Meaning};
 /// A path with more steps than this is invalid.
 const LONGEST_PATH: u32 = 4096;
 
-/// What a trace defines.
+/// The definitions of a trace.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     pub(super) regions: Vec<Option<Descriptor>>,
-    /// What the events of regions are, by number, if any are not the construct itself.
+    /// The meaning of the events of regions, by number, where they are not those of the construct itself.
     pub(super) meanings: BTreeMap<u32, Meaning>,
     paths: Vec<Step>,
     pub(super) facts: BTreeMap<String, String>,

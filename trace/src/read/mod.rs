@@ -23,7 +23,7 @@ pub(crate) use definitions::printable;
 pub use state::State;
 pub use stream::{Stream, StreamElement};
 
-/// After so many invalid slots in a row, the rest of the file is not looked at: it may be a hole
+/// After this many invalid slots in a row, the rest of the file is not looked at: it may be a hole
 /// of any size.
 const LARGEST_GAP: u64 = 1 << 12;
 
@@ -36,7 +36,7 @@ pub enum ReadError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Nothing was written but the file's beginning.
@@ -61,7 +61,7 @@ pub enum ReadError {
     Format {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }
@@ -78,7 +78,7 @@ struct Page {
 pub struct Trace {
     path: PathBuf,
     source: Source,
-    /// What is known of the whole file.
+    /// The facts about the whole file.
     pub header: Header,
     definitions: Definitions,
     defined_pages: u64,
@@ -298,7 +298,7 @@ impl Trace {
         self.definitions.regions.get(number as usize)?.as_ref()
     }
 
-    /// What the events of a region are in its construct.
+    /// The meaning of a region's events for its construct.
     #[must_use]
     pub fn meaning(&self, region: u32) -> Meaning {
         let meanings = &self.definitions.meanings;

@@ -20,7 +20,7 @@ impl Source {
         }
     }
 
-    /// Whether so many words are there from this byte on.
+    /// Whether this many words are there from this byte on.
     pub(super) fn has(&self, at: u64, words: usize) -> bool {
         let end = at.checked_add(words as u64 * 8);
         end.is_some_and(|end| end <= self.bytes())

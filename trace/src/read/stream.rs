@@ -23,7 +23,7 @@ pub enum StreamElement {
         /// The record.
         record: Record,
     },
-    /// The rest of a page, so many words, is no record.
+    /// The rest of a page, this many words, is no record.
     Damaged {
         /// Ticks.
         time: u64,

@@ -30,7 +30,7 @@ struct Part {
     is_barrier: bool,
 }
 
-/// What becomes of a record.
+/// The treatment of a record.
 pub(super) enum Becomes {
     Itself,
     Other(Record),
@@ -65,7 +65,7 @@ impl Constructs {
         }
     }
 
-    /// What becomes of a record inside these open regions.
+    /// The treatment of a record inside these open regions.
     pub(super) fn change(&mut self, record: &Record, around: &[Open]) -> Becomes {
         match record.op {
             Op::Enter => self.enter(record, around),
@@ -129,7 +129,7 @@ impl Constructs {
         self.context.clear();
     }
 
-    /// What the page states replaces what was open.
+    /// The open regions that the page states replace those that were open.
     pub(super) fn replace(&mut self) {
         self.open = std::mem::take(&mut self.context);
     }

@@ -6,7 +6,7 @@ use crate::depend::Kind;
 use crate::record::Op;
 use crate::schedule::How;
 
-/// What an open region stands for.
+/// The role of an open region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Role {
@@ -34,7 +34,7 @@ impl Role {
 /// A region that is open on a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Open {
-    /// What it stands for.
+    /// Its role.
     pub role: Role,
     /// Its number, or [`NO_REGION`](crate::record::NO_REGION).
     pub region: u32,
@@ -141,7 +141,7 @@ pub enum Event {
         /// Its value.
         value: u64,
     },
-    /// Events are missing here, so many.
+    /// Events are missing here, this many.
     Missing(u64),
 }
 
@@ -159,7 +159,7 @@ pub struct Depend {
 /// The outcome of a call of a lock routine. Its region is not on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockEvent {
-    /// What happened.
+    /// The outcome.
     pub op: Op,
     /// The region of the call that set the lock, or of the call that the event is about.
     pub region: u32,
@@ -217,7 +217,7 @@ pub struct LoopInstance {
     pub count: u64,
 }
 
-/// What is wrong with a record.
+/// The fault of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {

@@ -1,4 +1,4 @@
-//! What the iterations of loops cost, for the pages of their regions.
+//! The costs of the iterations of loops, for the pages of their regions.
 //!
 //! ```text
 //! [{ rank: of the process, if the profile is of several,

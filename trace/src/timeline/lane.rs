@@ -1,4 +1,4 @@
-//! What a lane holds, and how it is written.
+//! The contents of a lane, and how they are written.
 
 use profile::report::html::Columns;
 

@@ -9,7 +9,7 @@ use trace::replay::MOST_LEVELS;
 
 use super::{Level, UNTIL, iterations, last_allowed};
 
-/// What a record says of a loop whose bounds may depend on one around it; `struct romp_row` of
+/// The part of a record that describes a loop whose bounds may depend on a loop around it; `struct romp_row` of
 /// `pomp_lib.h`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]

@@ -46,7 +46,7 @@ pub(crate) enum Event {
 /// The highest number of an event.
 pub(super) const LAST: usize = Event::EndTaskCreation as usize;
 
-/// What a construct can be in the middle of.
+/// The activities of a construct that a collector distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Activity {
     ImplicitBarrier,

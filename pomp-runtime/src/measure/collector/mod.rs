@@ -22,4 +22,4 @@ mod session;
 mod states;
 pub(crate) mod waits;
 
-pub(crate) use session::{Session, is_listening, locked, tell};
+pub(crate) use session::{Session, is_listening, locked, notify};

@@ -1,14 +1,14 @@
 //! Reports the begin and the end of what a thread's frames are in the middle of, phase by phase.
 
 use super::events::{Activity, Event};
-use super::session::tell;
+use super::session::notify;
 use super::waits;
 use crate::measure::records::Frame;
 use crate::measure::records::Region;
 use crate::measure::records::frame::Role;
 use crate::measure::thread::Thread;
 
-/// What a frame is in the middle of.
+/// The activity of a frame's construct at the moment.
 fn activity(frame: &Frame) -> Option<Activity> {
     Activity::of(frame.region()?.kind, frame.phase())
 }
@@ -23,7 +23,7 @@ pub(crate) fn phase_began(thread: &Thread, region: &'static Region) {
     if let Some(activity) = activity(top)
         && waits::begins(thread, top, activity)
     {
-        tell(activity.begin());
+        notify(activity.begin());
     }
     waits::enter(top);
 }
@@ -34,14 +34,14 @@ pub(crate) fn phase_ends(frame: &Frame) {
     if let Some(activity) = activity(frame)
         && waits::ends(frame)
     {
-        tell(activity.end());
+        notify(activity.end());
     }
 }
 
 /// The frame on top is about to be closed by the exit of one around it.
 pub(crate) fn is_skipped(frame: &Frame) {
     match frame.role() {
-        Role::Fork => tell(Event::Join),
+        Role::Fork => notify(Event::Join),
         Role::Base => {}
         _ => phase_ends(frame),
     }

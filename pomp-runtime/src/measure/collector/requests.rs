@@ -88,7 +88,7 @@ unsafe fn answer_message(message: *mut u8, room: usize, ensure_started: fn() -> 
 struct Memory {
     start: *mut u8,
     room: usize,
-    /// What starts measurement, unless it has ended.
+    /// Starts measurement, unless it has ended.
     ensure_started: fn() -> bool,
 }
 

@@ -28,7 +28,7 @@ pub(crate) enum Code {
     MemoryTooSmall = 7,
 }
 
-/// What requests change.
+/// The state that requests change.
 #[derive(Debug)]
 pub(crate) struct Session {
     started: bool,
@@ -76,7 +76,7 @@ pub(super) fn is_started() -> bool {
 /// Calls the collector back, if it wants this event.
 #[cold]
 #[inline(never)]
-pub(crate) fn tell(event: Event) {
+pub(crate) fn notify(event: Event) {
     if !TELLING.load(Ordering::Relaxed) {
         return;
     }

@@ -1,4 +1,4 @@
-//! What a collector learns of waits besides their begin and end: their ids. If the user asks for it
+//! The ids of waits, which a collector gets besides their begin and end. If the user asks for it
 //! (`ROMP_ORA_WAITS=contended`), only waits in which another thread is in the way are reported.
 //!
 //! The id of a wait is a number of the thread's own for each kind, which grows with
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use profile::region_kind::{PseudoRegion, RegionKind};
 
 use super::events::{Activity, Event};
-use super::session::{is_listening, number, tell};
+use super::session::{is_listening, notify, number};
 use crate::measure::collector_counts::{Kind, Occupants, WaitCounts};
 use crate::measure::records::Frame;
 use crate::measure::thread::{self, Thread};
@@ -84,7 +84,7 @@ impl Occupants {
 static ONLY_CONTENDED: AtomicBool = AtomicBool::new(false);
 
 /// From now on only waits in which another thread is in the way are reported.
-pub(crate) fn tell_only_contended() {
+pub(crate) fn notify_only_contended() {
     ONLY_CONTENDED.store(true, Ordering::Relaxed);
 }
 
@@ -148,10 +148,10 @@ pub(super) fn leave(frame: &Frame) {
 
 impl Thread {
     /// This thread is about to wait for a lock.
-    pub(crate) fn tell_lock_wait(&self) {
+    pub(crate) fn notify_lock_wait(&self) {
         if is_listening() {
             self.waits.counts[Kind::Lock as usize].add(1);
-            tell(Event::BeginLockWait);
+            notify(Event::BeginLockWait);
         }
     }
 
@@ -170,18 +170,18 @@ impl Thread {
 
     /// A worker is in a team, and was idle until now: reports that this has ended. If its begin was
     /// not reported in this session, it is reported now, so that each end has its begin.
-    pub(crate) fn tell_awake(&self) {
+    pub(crate) fn notify_awake(&self) {
         self.waits.is_waking.set(1);
         if self.waits.was_idle.get() != u64::from(number()) {
-            self.tell_idle();
+            self.notify_idle();
         }
-        tell(Event::EndIdle);
+        notify(Event::EndIdle);
         self.waits.is_waking.set(0);
     }
 
     /// A worker is in no team.
-    pub(crate) fn tell_idle(&self) {
+    pub(crate) fn notify_idle(&self) {
         self.waits.was_idle.set(u64::from(number()));
-        tell(Event::BeginIdle);
+        notify(Event::BeginIdle);
     }
 }

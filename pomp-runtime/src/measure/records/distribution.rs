@@ -21,7 +21,7 @@ const FIRST: u32 = 5;
 #[derive(Debug, Default)]
 pub(crate) struct Instances {
     /// The shortest, and how much longer the longest is; zeros if there was none. One comparison
-    /// tells whether an instance lies between.
+    /// shows whether an instance lies between.
     shortest: SharedU64,
     width: SharedU64,
     buckets: [AtomicU32; BUCKETS],

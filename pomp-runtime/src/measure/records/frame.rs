@@ -15,7 +15,7 @@ const SLICE: usize = 32;
 /// The phase in which only `main` runs.
 const MAIN: u8 = PseudoRegion::Main as u8;
 
-/// What a frame stands for.
+/// The role of a frame: the part of the program's execution that it represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Role {

@@ -51,7 +51,7 @@ pub(crate) struct Region {
     part: SharedRef<Region>,
     /// Whether the barrier at its end was reported: by an event of a member, or by the runtime for
     /// a construct that could not be split.
-    tells_barrier: AtomicBool,
+    reports_barrier: AtomicBool,
     /// Whether anything else happened in an instance that was passed over: of a parallel region, in a
     /// member's part.
     holds_others: AtomicBool,
@@ -257,7 +257,7 @@ pub(crate) struct Frame {
     pub(super) team: SharedRef<Team>,
 }
 
-/// What the frame of a construct that is not timed stands for.
+/// The construct of a frame that is not timed.
 #[derive(Debug, Default)]
 pub(super) struct Untimed {
     pub(super) region: SharedRef<Region>,
@@ -266,7 +266,7 @@ pub(super) struct Untimed {
     phase: AtomicU8,
 }
 
-/// What a fork frame has added to the counts that all threads share (`active`).
+/// The amounts that a fork frame has added to the counts that all threads share (`active`).
 #[derive(Debug, Default)]
 pub(super) struct Added {
     pub(super) threads: AtomicU32,

@@ -137,7 +137,7 @@ impl Node {
                 &[Main, Enter, Body, Exit]
             }
             Some(RegionKind::Loop | RegionKind::Single | RegionKind::Workshare) => {
-                match self.tells_barrier() {
+                match self.reports_barrier() {
                     true => &[Main, Body, Ibarr],
                     false => &[Main, Body],
                 }
@@ -166,7 +166,7 @@ impl Node {
     }
 
     /// Whether it is of a construct whose instances report a barrier at their end.
-    fn tells_barrier(&self) -> bool {
+    fn reports_barrier(&self) -> bool {
         self.span(PseudoRegion::Ibarr).count.get() > 0
     }
 

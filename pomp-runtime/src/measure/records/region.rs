@@ -37,7 +37,7 @@ impl Region {
     /// its own barrier in front of that one reports it before any member ends.
     #[inline(always)]
     pub(crate) fn hides_barrier(&self) -> bool {
-        self.kind.is_parallel() && !self.tells_barrier.load(Ordering::Relaxed)
+        self.kind.is_parallel() && !self.reports_barrier.load(Ordering::Relaxed)
     }
 
     /// Whether the region is a loop of which only the head is seen: the program asks for the
@@ -51,10 +51,10 @@ impl Region {
     }
 
     /// Whether it is a loop or `workshare` that is passed over with the part of a team that it is in. Its
-    /// source asks [`is_work_passed_over`] or [`passes_over_loop`] then.
+    /// source asks [`is_work_passed_over`] or [`passes_over_begin_of_loop`] then.
     ///
     /// [`is_work_passed_over`]: crate::measure::passed_members::is_work_passed_over
-    /// [`passes_over_loop`]: crate::measure::passed_members::passes_over_loop
+    /// [`passes_over_begin_of_loop`]: crate::measure::passed_members::passes_over_begin_of_loop
     pub(in crate::measure) fn may_be_counted_in_part(&self) -> bool {
         let is_work_in_source = || {
             matches!(self.kind, RegionKind::Loop | RegionKind::Workshare)
@@ -182,9 +182,9 @@ impl Region {
 
     /// A thread reports that it waits at the end of this construct.
     #[inline(always)]
-    pub(in crate::measure) fn tells_barrier(&self) {
+    pub(in crate::measure) fn reports_barrier(&self) {
         if self.hides_barrier() {
-            self.tells_barrier.store(true, Ordering::Relaxed);
+            self.reports_barrier.store(true, Ordering::Relaxed);
         }
     }
 
@@ -194,17 +194,17 @@ impl Region {
     }
 
     /// The runtime reports the barrier at the end of this construct.
-    pub(in crate::measure) fn tells_of_end(&self) {
+    pub(in crate::measure) fn reports_end(&self) {
         // Mostly it is set already. Then nothing is written to memory that all threads read.
-        if !self.tells_barrier.load(Ordering::Relaxed) {
-            self.tells_barrier.store(true, Ordering::Relaxed);
+        if !self.reports_barrier.load(Ordering::Relaxed) {
+            self.reports_barrier.store(true, Ordering::Relaxed);
         }
     }
 
     /// Why the wait at its end cannot be separated from the rest; none if it can.
-    pub(crate) fn hides_end(&self) -> Option<&str> {
-        let is_told = self.is_unsplit() && self.tells_barrier.load(Ordering::Relaxed);
-        self.descriptor.unsplit.as_deref().filter(|_| !is_told)
+    pub(crate) fn hidden_end_reason(&self) -> Option<&str> {
+        let is_reported = self.is_unsplit() && self.reports_barrier.load(Ordering::Relaxed);
+        self.descriptor.unsplit.as_deref().filter(|_| !is_reported)
     }
 
     /// The region to which a section's events belong.
@@ -407,7 +407,7 @@ fn new_region(descriptor: Descriptor, guard: usize, number: u32) -> Option<&'sta
         namesake: SharedRef::none(),
         occupants: Occupants::none(),
         part: SharedRef::none(),
-        tells_barrier: AtomicBool::new(false),
+        reports_barrier: AtomicBool::new(false),
         holds_others: AtomicBool::new(false),
         window: AtomicU32::new(0),
         is_counted_in_part: AtomicBool::new(false),
@@ -433,7 +433,7 @@ fn disabled() -> &'static Groups {
     })
 }
 
-/// What the user has switched off, as a note; none if nothing is.
+/// A note on the groups of constructs that the user has switched off; none if there are none.
 pub(crate) fn switched_off() -> Option<String> {
     let names: Vec<&str> = disabled().names().collect();
     (!names.is_empty()).then(|| {

@@ -84,7 +84,7 @@ impl Team {
 }
 
 impl PassedTeams {
-    /// A team was timed, which took so many ticks. Compares it with those that were passed over since the last
+    /// A team was timed, which took this many ticks. Compares it with those that were passed over since the last
     /// timed one: earlier ones may have had other work. `passed`: how many teams were passed over until now, and
     /// their ticks. A difference counts as `most` ticks at most, in either direction. A larger one has another
     /// reason: a thread was interrupted, or had more work.

@@ -50,7 +50,7 @@ impl TeamSizes {
         }
     }
 
-    /// As `add_join`, of a team whose members were passed over, which lasted so many ticks.
+    /// As `add_join`, of a team whose members were passed over, which lasted this many ticks.
     pub(crate) fn add_passed_join(&self, size: u32, at: u64, ticks: u64) {
         self.last_join.set(at);
         if let Some(record) = self.team_size(size).filter(|_| size != 0) {

@@ -66,8 +66,8 @@ fn only_loops_with_a_schedule_have_some() {
 }
 
 /// The time of requests of which the timed one took 500 ticks, in a loop of 1,000,000 ticks with 61
-/// requests. Each work is that in so many chunks, takes so many ticks beside the cost of timing it, and is timed
-/// so many times.
+/// requests. Each work is that in this many chunks, takes this many ticks beside the cost of timing it, and is timed
+/// this many times.
 fn with_works(works: &[(u64, u64, u64)]) -> u64 {
     let region = loop_with(Some("dynamic"));
     let t = in_loop(region, works);
@@ -105,7 +105,7 @@ fn what_little_work_leaves_are_requests() {
     assert_eq!(with_work(900_000), 61 * 500);
 }
 
-/// The same, if a chunk takes so many ticks `alone`, and `each` if eight of them are handed out together, so many
+/// The same, if a chunk takes this many ticks `alone`, and `each` if eight of them are handed out together, this many
 /// times.
 fn with_joined(alone: u64, each: u64, times: u64) -> u64 {
     with_works(&[(1, alone, 16), (8, 8 * each, times)])

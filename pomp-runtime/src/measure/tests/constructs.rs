@@ -189,7 +189,9 @@ fn an_exit_closes_what_was_skipped() {
     );
     assert_eq!(
         profile.run.notes,
-        ["regions left without their exit, and closed by one around them: 1"]
+        [
+            "regions that were left without an exit event, and were closed with the region around them: 1"
+        ]
     );
 }
 
@@ -225,7 +227,7 @@ fn events_without_a_region_are_counted_and_harmless() {
     assert_eq!(lines(&profile), ["for@1 0: main 1x5 body 1x5"]);
     assert_eq!(
         profile.run.notes,
-        ["events that matched no open region, and were ignored: 7"]
+        ["events that matched no open region and were ignored: 7"]
     );
 }
 
@@ -322,7 +324,7 @@ fn regions_that_are_open_at_the_end_are_closed_then() {
     );
     assert_eq!(
         profile.run.notes,
-        ["regions still open when this was written, and closed at that moment: 2"]
+        ["regions that were still open when this was written, and were closed at that moment: 2"]
     );
     // It was a copy that was closed.
     t.on(CriticalEnd, critical, 21);

@@ -169,7 +169,7 @@ fn a_member_that_has_ended_is_not_open() {
     let early = profile_at(25, &[a, b], &[parallel]);
     assert_eq!(
         early.run.notes,
-        ["regions still open when this was written, and closed at that moment: 2"]
+        ["regions that were still open when this was written, and were closed at that moment: 2"]
     );
     assert_eq!(
         lines(&early)[2],

@@ -138,7 +138,7 @@ fn an_unset_without_a_set_is_counted() {
     let notes = profile_at(30, &[t], &[]).run.notes;
     assert_eq!(
         notes,
-        ["events that matched no open region, and were ignored: 1"]
+        ["events that matched no open region and were ignored: 1"]
     );
 }
 

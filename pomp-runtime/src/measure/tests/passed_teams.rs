@@ -7,7 +7,7 @@ use crate::measure::records::team::TeamHandle;
 use crate::measure::sampling::teams_to_pass_over;
 use Event::*;
 
-/// A team of two for a combined loop, whose members work for so many ticks. Returns the time behind
+/// A team of two for a combined loop, whose members work for this many ticks. Returns the time behind
 /// the join.
 fn team(
     threads: [&'static Thread; 2],

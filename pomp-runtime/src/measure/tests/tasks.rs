@@ -187,10 +187,9 @@ fn an_untied_task_may_end_on_another_thread() {
     assert_eq!(
         profile.run.notes,
         [
-            "regions left without their exit, and closed by one around them: 2",
-            "events that matched no open region, and were ignored: 1",
-            "tasks that did not end where they began, and whose rest counts for what their \
-             thread did around it: 1",
+            "regions that were left without an exit event, and were closed with the region around them: 2",
+            "events that matched no open region and were ignored: 1",
+            "tasks that did not end where they began; the rest of their time counts for the region around it: 1",
         ]
     );
 }

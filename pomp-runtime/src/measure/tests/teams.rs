@@ -190,7 +190,9 @@ fn cancel_leaves_members_that_end_with_the_join() {
     );
     assert_eq!(
         profile.run.notes,
-        ["regions left without their exit, and closed by one around them: 6"]
+        [
+            "regions that were left without an exit event, and were closed with the region around them: 6"
+        ]
     );
 }
 
@@ -209,7 +211,7 @@ fn exits_do_not_cross_a_team() {
     assert_eq!(lines(&profile)[0], "for@1 0: main 1x9 body 1x9");
     assert_eq!(
         profile.run.notes,
-        ["events that matched no open region, and were ignored: 1"]
+        ["events that matched no open region and were ignored: 1"]
     );
 }
 
@@ -232,7 +234,7 @@ fn the_end_of_the_program_may_come_inside_a_team() {
     );
     assert_eq!(
         profile.run.notes,
-        ["regions still open when this was written, and closed at that moment: 2"]
+        ["regions that were still open when this was written, and were closed at that moment: 2"]
     );
 }
 
@@ -387,7 +389,7 @@ fn workers_stay_with_their_initial_thread_and_a_guess_is_counted() {
         .run
         .notes
         .iter()
-        .filter(|note| note.ends_with("the wrong one: 1"));
+        .filter(|note| note.ends_with("in the wrong team: 1"));
     assert_eq!(guesses.count(), 1, "{:?}", profile.run.notes);
     let of_worker = lines(&profile)
         .into_iter()

@@ -197,7 +197,7 @@ impl Thread {
             false => PseudoRegion::Body,
         };
         let head = head(Op::Begin, phase as u8, region(root));
-        let path = paths::of(root).wrapping_sub(1);
+        let path = paths::path_number(root).wrapping_sub(1);
         self.write_record(head, at, [label, path, fork]);
     }
 
@@ -324,7 +324,7 @@ pub(super) fn context(frame: &'static Frame) -> ([u64; 5], u32, u8) {
         _ => frame.running_phase().unwrap_or((PseudoRegion::Main, 0)),
     };
     let path = match node {
-        Some(node) if !matches!(node.place(), Origin::Within(_)) => paths::of(node),
+        Some(node) if !matches!(node.place(), Origin::Within(_)) => paths::path_number(node),
         _ => 0,
     };
     let is_base = role == Role::Base;

@@ -52,7 +52,7 @@ impl Paths {
 
 /// The number of the path of a thread's root, plus one.
 #[inline(always)]
-pub(super) fn of(root: &'static Node) -> u64 {
+pub(super) fn path_number(root: &'static Node) -> u64 {
     match root.path.get() {
         0 => errno::keep(|| find(root)),
         path => path,
@@ -78,6 +78,6 @@ fn path_around(node: &'static Node) -> u32 {
     while let (Origin::Within(_), Some(parent)) = (root.place(), root.parent()) {
         root = parent;
     }
-    let path = of(root).saturating_sub(1);
+    let path = path_number(root).saturating_sub(1);
     u32::try_from(path).unwrap_or(0)
 }

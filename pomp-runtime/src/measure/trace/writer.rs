@@ -215,7 +215,7 @@ impl Writer {
     fn write_header(&self) {
         if let Some((file, _)) = &self.file {
             let header = self.header(Pair::from(clock::Pair::read()));
-            // What cannot be written now is written at the end.
+            // Pages that cannot be written now are written at the end.
             let _ = opened(file).and_then(|file| file.write_all_at(&header.to_bytes(), 0));
         }
     }

@@ -31,7 +31,7 @@ impl StackWords {
     }
 }
 
-/// The words of a call, from the first.
+/// The argument words of a call, from the first.
 #[derive(Clone, Copy)]
 pub(super) struct CallWords {
     pub(super) registers: [usize; 6],
@@ -50,7 +50,7 @@ impl CallWords {
     }
 }
 
-/// What the words of an entry are that is given the bounds of a loop. The names tell it.
+/// The meaning of the arguments of an entry that gets the bounds of a loop. It follows from the entry's name.
 #[derive(Clone, Copy)]
 struct Layout {
     /// The number of the word with the first value, or with the number of loops.
@@ -162,7 +162,7 @@ impl Layout {
     }
 
     /// # Safety
-    /// The words are those of a call of such an entry.
+    /// The arguments are those of a call of such an entry.
     unsafe fn shared(self, passed: &CallWords, schedule: Schedule) -> Shared {
         let [first, bound, step] = [0, 1, 2].map(|at| passed.word(self.first + at) as u64);
         let end = End::Before(bound);
@@ -187,9 +187,9 @@ impl Layout {
 /// The loop that the call of an entry begins, if it does and chunks are to be seen.
 ///
 /// # Safety
-/// The words are those of the call.
+/// The arguments are those of the call.
 #[inline(always)]
-pub(super) unsafe fn begun<E: Row>(
+pub(super) unsafe fn begun_loop<E: Row>(
     call: Call,
     passed: impl FnOnce() -> CallWords,
 ) -> Option<Shared> {
@@ -202,7 +202,7 @@ pub(super) unsafe fn begun<E: Row>(
 }
 
 /// # Safety
-/// As in [`begun`].
+/// As in [`begun_loop`].
 #[cold]
 #[inline(never)]
 unsafe fn read(layout: Layout, call: Call, passed: &CallWords) -> Option<Shared> {
@@ -215,7 +215,7 @@ unsafe fn read(layout: Layout, call: Call, passed: &CallWords) -> Option<Shared>
 /// The call of an entry has begun a loop: the loop and its first chunk.
 ///
 /// # Safety
-/// The words are those of the call, and the result is what it gave.
+/// The arguments are those of the call, and the result is what it gave.
 #[inline(always)]
 pub(super) unsafe fn after_start<E: Row>(
     call: Call,

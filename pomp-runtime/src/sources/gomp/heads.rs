@@ -9,7 +9,7 @@ use profile::region_kind::RegionKind;
 
 use super::super::own_code;
 use super::runtime::asked;
-use super::shapes::tell;
+use super::shapes::report_event;
 use super::site;
 use super::table::Entry;
 use super::unmarked::{leave, leave_passed_over};
@@ -81,7 +81,7 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
     };
     if caller.wrapping_sub(asked_at().replace(0)) <= NEAR {
         let call = site::of::<E>(caller, 0);
-        if passed_members::passes_over_loop(|| call.region) {
+        if passed_members::passes_over_begin_of_loop(|| call.region) {
             return result;
         }
         leave_passed_over();
@@ -91,7 +91,7 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
         }
         let has_left = Cell::new(false);
         let has_left = &has_left;
-        tell::<E>(call, |thread, region| {
+        report_event::<E>(call, |thread, region| {
             if is_in_team(thread) {
                 has_left.set(leave(thread));
                 if !has_left.get() {
@@ -101,7 +101,7 @@ pub unsafe extern "C-unwind" fn head_ends<E: Entry>(
         });
         // Behind an open construct nothing is passed over. It has ended now, so the question is asked again.
         if has_left.get() && !is_passed_over(Event::LoopEnter, || call.region) {
-            tell::<E>(call, |thread, region| E::before(thread, region));
+            report_event::<E>(call, |thread, region| E::before(thread, region));
         }
     }
     result

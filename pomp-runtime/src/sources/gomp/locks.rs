@@ -82,7 +82,7 @@ macro_rules! shapes {
         ) -> c_int {
             let $found = site::of::<E>(site::of_caller(caller), 0);
             let $call = || {
-                // SAFETY: the runtime's function of this name takes these words.
+                // SAFETY: the runtime's function of this name takes these arguments.
                 unsafe {
                     let routine: Routine = std::mem::transmute($found.function);
                     routine($lock, hint)

@@ -42,7 +42,7 @@ pub(super) struct Runtime {
     /// `omp_get_schedule`.
     schedule: Option<AskTwo>,
     /// Whether it reports its events itself, so that nothing is measured here.
-    tells: bool,
+    reports_events: bool,
     /// The number of members of its largest team.
     widest: AtomicU32,
 }
@@ -62,8 +62,8 @@ impl Runtime {
         number
     }
 
-    pub(super) fn tells(&self) -> bool {
-        self.tells
+    pub(super) fn reports_events(&self) -> bool {
+        self.reports_events
     }
 
     /// The schedule that `schedule(runtime)` stands for now, and its chunk size.
@@ -145,7 +145,7 @@ const ROUTINE: &CStr = c"omp_get_thread_num";
 
 /// The file of the runtime that a module calls, and the address at which it is loaded.
 fn called_by(path: &Path) -> Option<(PathBuf, usize)> {
-    modules::of(called::by(path, ROUTINE)?.addr())
+    modules::module_at(called::by(path, ROUTINE)?.addr())
 }
 
 impl Runtime {
@@ -180,7 +180,7 @@ impl Runtime {
                 (!found.is_null())
                     .then(|| unsafe { std::mem::transmute::<*mut c_void, AskTwo>(found) })
             },
-            tells: !address(c"__kmpc_fork_call").is_null(),
+            reports_events: !address(c"__kmpc_fork_call").is_null(),
             widest: AtomicU32::new(1),
             path,
             base,
@@ -192,7 +192,7 @@ impl Runtime {
 fn describe(run: &mut Run) {
     let guard = lock(&BOOK);
     let runtimes = guard.iter().flat_map(|book| &book.runtimes);
-    for runtime in runtimes.filter(|runtime| !runtime.tells) {
+    for runtime in runtimes.filter(|runtime| !runtime.reports_events) {
         let widest = runtime.widest.load(Ordering::Relaxed);
         uninstrumented::add_runtime(run, &runtime.path, widest, Interface::Gnu);
     }

@@ -19,7 +19,7 @@ type Six = unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize, usize)
 /// Entries of up to six words.
 ///
 /// # Safety
-/// Only for the stubs: `caller` is where the call returns to, the other words are its own.
+/// Only for the stubs: `caller` is where the call returns to, the other arguments are its own.
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C-unwind" fn around<E: Entry>(
     a: usize,
@@ -32,7 +32,7 @@ pub unsafe extern "C-unwind" fn around<E: Entry>(
     caller: usize,
 ) -> usize {
     let call = site::of::<E>(place::<E>(a, caller), a);
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let function: Six = unsafe { std::mem::transmute(call.function) };
     before::<E>(call);
     // SAFETY: as above.
@@ -67,7 +67,7 @@ pub unsafe extern "C-unwind" fn around_many<E: Entry>(
     more: StackWords,
 ) -> usize {
     let call = site::of::<E>(place::<E>(a, caller), a);
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let function: Many = unsafe { std::mem::transmute(call.function) };
     before::<E>(call);
     // SAFETY: as above.
@@ -100,10 +100,10 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     more: StackWords,
 ) -> usize {
     let call = site::of::<E>(site::of_caller(caller), a);
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let function: Many = unsafe { std::mem::transmute(call.function) };
     leave_passed_over();
-    tell::<E>(call, |thread, region| {
+    report_event::<E>(call, |thread, region| {
         if let Some(section) = top_of(thread, RegionKind::Section) {
             on_event(Event::SectionEnd, thread, section);
         }
@@ -115,7 +115,7 @@ pub unsafe extern "C-unwind" fn sections<E: Entry>(
     // The result is a number of 32 bits.
     let number = result as u32;
     if number != 0 {
-        tell::<E>(call, |thread, region| {
+        report_event::<E>(call, |thread, region| {
             if let Some(section) = region.numbered_section(number) {
                 on_event(Event::SectionBegin, thread, section);
             }
@@ -140,7 +140,7 @@ pub unsafe extern "C-unwind" fn single<E: Entry>(
     caller: usize,
 ) -> usize {
     let call = site::of::<E>(site::of_caller(caller), a);
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let function: Six = unsafe { std::mem::transmute(call.function) };
     before::<E>(call);
     // SAFETY: as above.
@@ -157,7 +157,7 @@ pub unsafe extern "C-unwind" fn single<E: Entry>(
         false => Event::SingleExit,
     };
     if !is_done_at_once(event, || call.region) {
-        tell::<E>(call, move |thread, region| on_event(event, thread, region));
+        report_event::<E>(call, move |thread, region| on_event(event, thread, region));
     }
     result
 }
@@ -184,7 +184,7 @@ pub(super) fn before<E: Row>(call: Call) {
     if are_done_at_once(E::OF, E::BEFORE, call) {
         return;
     }
-    tell::<E>(call, move |thread, region| {
+    report_event::<E>(call, move |thread, region| {
         if ends_others {
             leave(thread);
         }
@@ -208,13 +208,13 @@ fn are_done_at_once(of: EventRegion, events: &'static [Event], call: Call) -> bo
 #[inline(always)]
 pub(super) fn after_call<E: Row>(call: Call) {
     if !E::AFTER.is_empty() && !are_done_at_once(E::OF, E::AFTER, call) {
-        tell::<E>(call, E::after);
+        report_event::<E>(call, E::after);
     }
 }
 
 /// Runs `action` for the region of a row's events.
 #[inline(always)]
-pub(super) fn tell<E: Row>(
+pub(super) fn report_event<E: Row>(
     call: Call,
     action: impl FnOnce(&'static Thread, &'static Region) + Copy,
 ) {

@@ -1,4 +1,4 @@
-//! What is known of a call by its place, found without a lock.
+//! Call sites: the facts about a call by its place, found without a lock.
 //!
 //! The place is the address to which the call returns. If a call passes the body of a construct,
 //! the place is that body, since a body certainly belongs to one construct.
@@ -39,7 +39,7 @@ struct Site {
 pub(super) struct Call {
     /// The runtime's function.
     pub(super) function: usize,
-    /// Nothing is measured without: its runtime tells of it, or memory was short.
+    /// Nothing is measured here: the runtime reports its own events, or memory was short.
     pub(super) runtime: Option<&'static Runtime>,
     pub(super) region: Option<&'static Region>,
     /// The function that is run instead of the body of a task.
@@ -71,7 +71,7 @@ pub(super) fn of_caller(caller: usize) -> usize {
     }
 }
 
-/// What is known of the call of an entry, at an address. `word` is the first argument that is its
+/// The facts about a call of an entry, at an address. `word` is the first argument that is its
 /// own: behind the body, its data and the number of threads, if a team is made.
 #[inline(always)]
 pub(super) fn of<E: Row>(address: usize, word: usize) -> Call {
@@ -161,7 +161,7 @@ fn read(entry: usize, name: &'static CStr, of: EventRegion, address: usize, word
         {
             return Call::unmeasured(function.addr());
         }
-        let place = modules::of(address);
+        let place = modules::module_at(address);
         let (path, base) = place.clone().unwrap_or_default();
         let runtime = runtime::of_module(&path, base);
         let known = runtime.and_then(|runtime| match entry & REQUEST {
@@ -179,7 +179,7 @@ fn read(entry: usize, name: &'static CStr, of: EventRegion, address: usize, word
         };
         // Events that the runtime reports itself are not reported twice. Locks are an exception:
         // for a lock the runtime would report a place in this library as the place of the call.
-        if runtime.tells() && !is_lock(of) {
+        if runtime.reports_events() && !is_lock(of) {
             enter(entry, address, call);
             return call;
         }
@@ -236,7 +236,7 @@ fn region_type(of: EventRegion) -> Option<&'static str> {
 }
 
 /// Why the waits at a `single` with `copyprivate` are estimated.
-const COPIES: &str = "threads wait for the values of copyprivate where they meet the construct";
+const COPIES: &str = "threads wait at the construct for the values of copyprivate";
 
 /// The key of a descriptor that says so.
 fn has_copyprivate() -> (String, String) {
@@ -274,7 +274,7 @@ fn own_name(of: EventRegion, name: &CStr, word: usize) -> Option<String> {
             _ => None,
         },
         EventRegion::Named => {
-            let (module, base) = modules::of(word).unwrap_or_default();
+            let (module, base) = modules::module_at(word).unwrap_or_default();
             Some(format!(
                 "{}+{:#x}",
                 module.display(),

@@ -23,7 +23,7 @@ type Eleven = unsafe extern "C-unwind" fn(
 /// Entries that make tasks.
 ///
 /// # Safety
-/// Only for the stubs of the entries: the words are those of the call.
+/// Only for the stubs of the entries: the arguments are those of the call.
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C-unwind" fn task<E: Entry>(
     body: usize,
@@ -41,7 +41,7 @@ pub unsafe extern "C-unwind" fn task<E: Entry>(
     k: usize,
 ) -> usize {
     let call = site::of::<E>(body, body);
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let function: Eleven = unsafe { std::mem::transmute(call.function) };
     let made = Made {
         function: call.body.map_or(body, TaskFunction::stub),
@@ -53,7 +53,7 @@ pub unsafe extern "C-unwind" fn task<E: Entry>(
     super::shapes::before::<E>(call);
     let makes_one = E::NUMBER == <entries::GOMP_task as Row>::NUMBER && call.runtime.is_some();
     let label = match makes_one {
-        // SAFETY: the words are those of the call.
+        // SAFETY: the arguments are those of the call.
         true => unsafe { created_gomp(g, h) },
         false => 0,
     };

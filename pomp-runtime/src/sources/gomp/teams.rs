@@ -43,7 +43,7 @@ struct Launch {
 
 const _: () = assert!(size_of::<Launch>() == 64);
 
-/// What a member reports of the work that the region is.
+/// The events that a member reports of the work of a combined region.
 #[derive(Debug)]
 struct Work {
     begins: Action,
@@ -54,28 +54,28 @@ struct Work {
 /// are to be seen.
 ///
 /// # Safety
-/// The words are those of the call: those in registers, and the first one on the stack.
+/// The arguments are those of the call: those in registers, and the first one on the stack.
 #[inline(always)]
 unsafe fn entered<E: Entry>(
     registers: [usize; 6],
     on_stack: usize,
 ) -> (Call, Eight, Option<Shared>) {
     let call = site::of::<E>(registers[0], registers[3]);
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let function: Eight = unsafe { std::mem::transmute(call.function) };
     let passed = || CallWords {
         registers,
         stack: Some(StackWords::beginning_with(on_stack)),
     };
     // SAFETY: as the caller promises.
-    let shared = unsafe { chunks::begun::<E>(call, passed) };
+    let shared = unsafe { chunks::begun_loop::<E>(call, passed) };
     (call, function, shared)
 }
 
 /// Entries that return when the team is gone.
 ///
 /// # Safety
-/// Only for the stubs: the words are those of the call.
+/// Only for the stubs: the arguments are those of the call.
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C-unwind" fn parallel<E: Entry>(
     body: usize,
@@ -89,7 +89,7 @@ pub unsafe extern "C-unwind" fn parallel<E: Entry>(
     g: usize,
     h: usize,
 ) -> usize {
-    // SAFETY: the words are those of the call.
+    // SAFETY: the arguments are those of the call.
     let (call, function, shared) = unsafe { entered::<E>([body, data, c, d, e, f], g) };
     let Some(mut launch) = fork::<E>(call, body, data, shared.is_none()) else {
         // SAFETY: as above.
@@ -242,7 +242,7 @@ pub unsafe extern "C-unwind" fn parallel_start<E: Entry>(
     g: usize,
     h: usize,
 ) -> usize {
-    // SAFETY: the words are those of the call.
+    // SAFETY: the arguments are those of the call.
     let (call, function, shared) = unsafe { entered::<E>([body, data, c, d, e, f], g) };
     let launch = fork::<E>(call, body, data, false);
     let below = STARTED.get();

@@ -3,12 +3,12 @@
 use std::ffi::{c_int, c_void};
 
 use super::super::boundary::thread_event;
-use super::super::reductions::{BY_UPDATES, may_note};
+use super::super::reductions::{BY_UPDATES, is_part_measured};
 use super::entries::target;
 use super::tasks;
 use crate::measure::clock::now;
 
-/// A function of the runtime, with as many words as the longest of these entries has.
+/// A function of the runtime, with as many arguments as the longest of these entries has.
 type Function = unsafe extern "C-unwind" fn(
     *mut c_void,
     usize,
@@ -19,11 +19,11 @@ type Function = unsafe extern "C-unwind" fn(
     *mut c_void,
 ) -> c_int;
 
-/// Entries by which a thread gives its part of a reduction. The result says what is left to the thread: where it
-/// combines its part by atomic updates, its next event ends that.
+/// Entries by which a thread gives its part of a reduction. The result says what is left to the thread: if it is to
+/// combine its part by atomic updates, its next event ends the time of its part.
 ///
 /// # Safety
-/// Only for the stubs: the words are those of the call, and `caller` is where it returns to.
+/// Only for the stubs: the arguments are those of the call, and `caller` is where it returns to.
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C-unwind" fn reduces<const NUMBER: usize>(
     place: *mut c_void,
@@ -36,8 +36,8 @@ pub unsafe extern "C-unwind" fn reduces<const NUMBER: usize>(
     caller: usize,
     lock: *mut c_void,
 ) -> c_int {
-    let since = may_note().then(now);
-    // SAFETY: the runtime's function of this name takes these words.
+    let since = is_part_measured().then(now);
+    // SAFETY: the runtime's function of this name takes these arguments.
     let left = unsafe {
         let reduce: Function = std::mem::transmute(target(NUMBER, caller));
         reduce(place, thread, variables, bytes, data, combine, lock)
@@ -51,7 +51,7 @@ pub unsafe extern "C-unwind" fn reduces<const NUMBER: usize>(
 /// Entries that create a task. The runtime reports the begin of the creation only.
 ///
 /// # Safety
-/// Only for the stubs: the words are those of the call, and `caller` is where it returns to.
+/// Only for the stubs: the arguments are those of the call, and `caller` is where it returns to.
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C-unwind" fn creates<const NUMBER: usize>(
     place: *mut c_void,
@@ -65,7 +65,7 @@ pub unsafe extern "C-unwind" fn creates<const NUMBER: usize>(
     others: *mut c_void,
 ) -> c_int {
     let outer = tasks::creation_is_called();
-    // SAFETY: the runtime's function of this name takes these words, or fewer.
+    // SAFETY: the runtime's function of this name takes these arguments, or fewer.
     let result = unsafe {
         let create: Function = std::mem::transmute(target(NUMBER, caller));
         create(place, thread, task, number, list, more, others)

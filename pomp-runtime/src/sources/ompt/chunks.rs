@@ -73,7 +73,7 @@ thread_local! {
     static DUE: Cell<Option<Due>> = const { Cell::new(None) };
 }
 
-/// The words of a call: those in registers, from the last to the first, the vector count, where the
+/// The argument words of a call: those in registers, from the last to the first, the vector count, where the
 /// call returns to, and those on the stack.
 pub type SavedWords = [usize; 11];
 
@@ -94,7 +94,7 @@ unsafe fn word<V: Copy>(words: &SavedWords, number: usize) -> V {
     unsafe { std::ptr::from_ref(&words[at(number)]).cast::<V>().read() }
 }
 
-/// A loop begins whose chunks other calls will give. The words: place, thread, schedule, first
+/// A loop begins whose chunks other calls will give. The arguments: place, thread, schedule, first
 /// value, last value, step, chunk size.
 ///
 /// # Safety
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn begins_dispatch<V: Value>(words: &SavedWords) {
     }
 }
 
-/// A loop begins of which each thread gets its part now. The words: place, thread, schedule,
+/// A loop begins of which each thread gets its part now. The arguments: place, thread, schedule,
 /// whether it is the last, first value, last value, distance of parts, step, chunk size.
 ///
 /// # Safety
@@ -233,7 +233,7 @@ pub(super) fn find_questions(lookup: Lookup) {
     // SAFETY: the name is a C string.
     let found = unsafe { lookup(c"ompt_get_parallel_info".as_ptr()) };
     GET_PARALLEL.store(found.expose_provenance(), Ordering::Relaxed);
-    let file = modules::of((lookup as *const ()).addr());
+    let file = modules::module_at((lookup as *const ()).addr());
     let handle = file.and_then(|(path, _)| called::loaded(&path));
     if let Some(handle) = handle {
         // SAFETY: the handle is the loader's, the name a C string.
@@ -273,7 +273,7 @@ fn team_size() -> u32 {
 /// A construct begins whose iterations or parts are shared out; `region` only if it is a loop.
 #[cold]
 #[inline(never)]
-pub(super) fn begun(region: Option<&'static Region>) {
+pub(super) fn begin_construct(region: Option<&'static Region>) {
     let due = DUE.take();
     let team = team_size();
     let is_begun = due.and_then(|Due { shared, part }| {
@@ -298,7 +298,7 @@ pub(super) fn begun(region: Option<&'static Region>) {
 /// Gives the next chunk; the result says whether there is one.
 ///
 /// # Safety
-/// Only for the stubs: the words are those of a call of `__kmpc_dispatch_next_*` for this type, and
+/// Only for the stubs: the arguments are those of a call of `__kmpc_dispatch_next_*` for this type, and
 /// `caller` is where it returns to.
 #[cfg(target_arch = "x86_64")]
 #[allow(clippy::too_many_arguments)]
@@ -320,7 +320,7 @@ pub unsafe extern "C-unwind" fn request<V: Value, const NUMBER: usize>(
         *mut V,
         *mut V,
     ) -> c_int;
-    // SAFETY: the runtime's function of this name takes these words.
+    // SAFETY: the runtime's function of this name takes these arguments.
     let next: Next<V> = unsafe { std::mem::transmute(target(REQUESTS + NUMBER, caller)) };
     // SAFETY: as above.
     let result = counted(|| unsafe { next(place, thread, last, from, to, step) });

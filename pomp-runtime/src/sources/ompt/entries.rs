@@ -1,6 +1,6 @@
 //! The entries of LLVM's runtime that stand in front of the runtime's own (`pomp-run`), so that the
 //! place that a compiler states for a call is known (`stated`). Each goes on to the function that
-//! the caller would have reached without Romp, with the same words and the same stack.
+//! the caller would have reached without Romp, with the same arguments and the same stack.
 //!
 //! The dynamic linker looks first in the program and the libraries that it was started with. If it
 //! finds a runtime there, all modules call this one, and [`TARGETS`] are its functions. Otherwise
@@ -97,7 +97,7 @@ macro_rules! requests {
 
 crate::for_llvm_requests!(requests);
 
-/// What is added to the numbers of the entries that hand out chunks, to look up their functions.
+/// The offset that is added to the numbers of the entries that hand out chunks, to look up their functions.
 pub(super) const REQUESTS: usize = NAMES.len();
 
 /// All names by number.
@@ -170,7 +170,7 @@ pub extern "C" fn target(number: usize, caller: usize) -> usize {
 #[inline(never)]
 fn look_up(number: usize, caller: usize) -> usize {
     errno::keep(|| {
-        let (path, base) = modules::of(caller).unwrap_or_default();
+        let (path, base) = modules::module_at(caller).unwrap_or_default();
         let name = names().nth(number).unwrap_or_default();
         let function = |name: &CStr| called::by(&path, name).map_or(0, |found| found.addr());
         let found = match of_module(base, function) {

@@ -13,9 +13,11 @@ use super::places::{region, region_or_unknown};
 use super::put_off::{
     self, catch_up, end_of_workshare, is_last, may_pass_over, own_barrier, wait_before_end,
 };
+use super::report::{
+    Address, MEMBER, open, report_events, report_events_at, report_events_of_open,
+};
 use super::stated;
 use super::tasks;
-use super::tell::{Address, MEMBER, open, tell, tell_at, tell_open};
 use crate::measure::clock::now;
 use crate::measure::handed_out;
 use crate::measure::passed_members;
@@ -92,7 +94,7 @@ unsafe extern "C" fn parallel_begin(
     // SAFETY: the runtime gives a place for what we keep.
     unsafe { *parallel = 0 };
     if flags & abi::LEAGUE != 0 {
-        return tell_at(RegionKind::Teams, address, &[Event::TeamsEnter]);
+        return report_events_at(RegionKind::Teams, address, &[Event::TeamsEnter]);
     }
     let region = region((RegionKind::Parallel, 0), address.addr());
     // Chunks are recorded at the frames of members, which have to exist.
@@ -127,7 +129,7 @@ unsafe fn team_of(parallel: Data) -> Option<TeamHandle> {
 
 unsafe extern "C" fn parallel_end(parallel: Data, _task: Data, flags: c_int, _address: Address) {
     if flags & abi::LEAGUE != 0 {
-        return tell_open(RegionKind::Teams, &[Event::TeamsExit]);
+        return report_events_of_open(RegionKind::Teams, &[Event::TeamsExit]);
     }
     // SAFETY: the runtime gives the place that we filled.
     let Some(team) = (unsafe { team_of(parallel) }) else {
@@ -219,8 +221,8 @@ unsafe extern "C" fn sync_region(
     // Other calls may have been made in the meantime, by tasks: the region is known, its place no
     // more.
     let wait = |kind, enter: Event, exit: Event| match begins {
-        true => tell_at(kind, address, &[enter]),
-        false => tell_open(kind, &[exit]),
+        true => report_events_at(kind, address, &[enter]),
+        false => report_events_of_open(kind, &[exit]),
     };
     match kind {
         sync::BARRIER | sync::BARRIER_EXPLICIT => {
@@ -229,7 +231,7 @@ unsafe extern "C" fn sync_region(
         sync::BARRIER_IMPLEMENTATION => own_barrier(begins),
         sync::IMPLICIT_WORKSHARE => end_of_workshare(begins),
         sync::IMPLICIT_PARALLEL => end_of_parallel(begins, task),
-        // Runtimes that do not tell them apart: the last has no place in the program.
+        // Runtimes that do not distinguish the two: the last one has no place in the program.
         sync::BARRIER_IMPLICIT if is_last(begins, parallel.is_null(), is_barrier_noted) => {
             end_of_parallel(begins, task)
         }
@@ -248,7 +250,7 @@ unsafe extern "C" fn sync_region(
 }
 
 fn is_barrier_noted() -> bool {
-    stated::noted().reports(RegionKind::Barrier)
+    stated::noted_call().reports(RegionKind::Barrier)
 }
 
 /// The barrier after the parts of all members.
@@ -293,7 +295,7 @@ unsafe extern "C" fn work_shared(
         ),
         work::SINGLE_EXECUTOR => {
             if !begins {
-                tell_open(RegionKind::Single, &[Event::SingleEnd]);
+                report_events_of_open(RegionKind::Single, &[Event::SingleEnd]);
             }
             share(
                 begins,
@@ -311,11 +313,13 @@ unsafe extern "C" fn work_shared(
         ),
         work::SCOPE => share(begins, address, RegionKind::Scope, &[Event::ScopeEnter]),
         work::DISTRIBUTE if begins => {
-            tell_at(RegionKind::Distribute, address, &[Event::DistributeEnter])
+            report_events_at(RegionKind::Distribute, address, &[Event::DistributeEnter])
         }
-        work::DISTRIBUTE => tell_open(RegionKind::Distribute, &[Event::DistributeExit]),
-        work::TASKLOOP if begins => tell_at(RegionKind::Taskloop, address, &[Event::TaskloopEnter]),
-        work::TASKLOOP => tell_open(RegionKind::Taskloop, &[Event::TaskloopExit]),
+        work::DISTRIBUTE => report_events_of_open(RegionKind::Distribute, &[Event::DistributeExit]),
+        work::TASKLOOP if begins => {
+            report_events_at(RegionKind::Taskloop, address, &[Event::TaskloopEnter])
+        }
+        work::TASKLOOP => report_events_of_open(RegionKind::Taskloop, &[Event::TaskloopExit]),
         _ => {}
     }
 }
@@ -328,15 +332,15 @@ thread_word! {
 /// A worksharing construct begins, or its end is put off.
 fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event]) {
     if begins {
-        is_noted().set(stated::noted().reports(kind));
+        is_noted().set(stated::noted_call().reports(kind));
         let region = region_or_unknown((kind, 0), address.addr());
         let is_loop = kind == RegionKind::Loop;
-        if is_loop && may_pass_over() && passed_members::passes_over_loop(|| region) {
+        if is_loop && may_pass_over() && passed_members::passes_over_begin_of_loop(|| region) {
             return;
         }
-        tell(region, events);
+        report_events(region, events);
         if handed_out::is_on() {
-            chunks::begun(region.filter(|_| is_loop));
+            chunks::begin_construct(region.filter(|_| is_loop));
         }
         return;
     }
@@ -346,7 +350,7 @@ fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event]) {
             return;
         }
         if kind == RegionKind::Loop
-            && let Some(region) = passed_members::counted_loop()
+            && let Some(region) = passed_members::loop_passed_over()
         {
             return put_off::put_off(region, now(), is_noted);
         }
@@ -366,8 +370,8 @@ fn share(begins: bool, address: Address, kind: RegionKind, events: &[Event]) {
 
 unsafe extern "C" fn masked(endpoint: c_int, _parallel: Data, _task: Data, address: Address) {
     match endpoint {
-        BEGIN => tell_at(RegionKind::Master, address, &[Event::MasterBegin]),
-        _ => tell_open(RegionKind::Master, &[Event::MasterEnd]),
+        BEGIN => report_events_at(RegionKind::Master, address, &[Event::MasterBegin]),
+        _ => report_events_of_open(RegionKind::Master, &[Event::MasterEnd]),
     }
 }
 
@@ -379,15 +383,15 @@ unsafe extern "C" fn mutex_acquire(
     address: Address,
 ) {
     match kind {
-        mutex::CRITICAL if end_is_reported(RegionKind::Critical) => tell(
+        mutex::CRITICAL if end_is_reported(RegionKind::Critical) => report_events(
             region((RegionKind::Critical, wait_id), address.addr()),
             &[Event::CriticalEnter],
         ),
         mutex::ORDERED if end_is_reported(RegionKind::Ordered) => {
-            tell_at(RegionKind::Ordered, address, &[Event::OrderedEnter]);
+            report_events_at(RegionKind::Ordered, address, &[Event::OrderedEnter]);
         }
         mutex::ATOMIC if end_is_reported(RegionKind::Atomic) => {
-            tell_at(RegionKind::Atomic, address, &[Event::AtomicEnter]);
+            report_events_at(RegionKind::Atomic, address, &[Event::AtomicEnter]);
         }
         // Calls of lock routines are seen under the routines' own names.
         _ => {}
@@ -396,8 +400,8 @@ unsafe extern "C" fn mutex_acquire(
 
 unsafe extern "C" fn mutex_acquired(kind: c_int, _wait_id: u64, _address: Address) {
     match kind {
-        mutex::CRITICAL => tell_open(RegionKind::Critical, &[Event::CriticalBegin]),
-        mutex::ORDERED => tell_open(RegionKind::Ordered, &[Event::OrderedBegin]),
+        mutex::CRITICAL => report_events_of_open(RegionKind::Critical, &[Event::CriticalBegin]),
+        mutex::ORDERED => report_events_of_open(RegionKind::Ordered, &[Event::OrderedBegin]),
         _ => {}
     }
 }
@@ -408,13 +412,13 @@ unsafe extern "C" fn mutex_released(kind: c_int, _wait_id: u64, _address: Addres
         mutex::CRITICAL | mutex::ORDERED if entries_report_ends() => {}
         mutex::CRITICAL => critical_ends(),
         mutex::ORDERED => ordered_ends(),
-        mutex::ATOMIC => tell_open(RegionKind::Atomic, &[Event::AtomicExit]),
+        mutex::ATOMIC => report_events_of_open(RegionKind::Atomic, &[Event::AtomicExit]),
         _ => {}
     }
 }
 
 unsafe extern "C" fn flush(_thread: Data, address: Address) {
-    tell_at(
+    report_events_at(
         RegionKind::Flush,
         address,
         &[Event::FlushEnter, Event::FlushExit],
@@ -423,7 +427,7 @@ unsafe extern "C" fn flush(_thread: Data, address: Address) {
 
 unsafe extern "C" fn cancel(_task: Data, flags: c_int, address: Address) {
     if flags & abi::ACTIVATED != 0 {
-        tell_at(
+        report_events_at(
             RegionKind::Cancel,
             address,
             &[Event::ConstructEnter, Event::ConstructExit],

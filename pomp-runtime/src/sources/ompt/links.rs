@@ -1,9 +1,9 @@
-//! What is kept of an explicit task, in the word that the runtime has for it: its region, or, if the
+//! The data of an explicit task, kept in the word that the runtime has for it: its region, or, if the
 //! task is traced, a record of its region and the label of its creation.
 
 use std::cell::Cell;
 
-use super::tell::MEMBER;
+use super::report::MEMBER;
 use crate::measure::errno;
 use crate::measure::records::Region;
 use crate::measure::shared::{SharedRef, SharedU64, leak};
@@ -30,7 +30,7 @@ thread_local! {
     static FREE: Cell<Option<&'static TracedTask>> = const { Cell::new(None) };
 }
 
-/// What to keep for a task. Without memory for a record, its label is lost.
+/// The word to keep for a task. Without memory for a record, its label is lost.
 pub(super) fn keep(region: &'static Region, label: u64) -> u64 {
     match (label != 0).then(|| new(region, label)).flatten() {
         Some(link) => std::ptr::from_ref(link).expose_provenance() as u64 | LINKED,
@@ -61,7 +61,7 @@ fn new(region: &'static Region, label: u64) -> Option<&'static TracedTask> {
 ///
 /// # Safety
 /// `kept` is what `keep` gave, or is kept for an implicit task.
-pub(super) unsafe fn kept(kept: u64) -> Option<(&'static Region, u64)> {
+pub(super) unsafe fn region_and_label(kept: u64) -> Option<(&'static Region, u64)> {
     if kept & !BEGUN <= MEMBER {
         return None;
     }

@@ -2,12 +2,12 @@
 //! and its kin report their events themselves.
 //!
 //! ```text
-//! abi        what the interface says: numbers, records, who is called with what
-//! start      the runtime asks for a tool, and is told what to call
+//! abi        the interface: numbers, records, signatures of callbacks
+//! start      the runtime asks for a tool, and gets the callbacks
 //! events     a call of the runtime -> an event
 //! tasks      tasks, their groups, and loops that make tasks
-//! links      what is kept of a task that is traced
-//! tell       events to the measurement
+//! links      the data of a task: its region, and its label in the trace
+//! report     gives events to the measurement
 //! put_off    ends of constructs, until it is known whether a barrier follows
 //! places     regions by where the runtime was called from
 //! stated     the call that a thread makes: its place, as the compiler states it, and its events
@@ -28,10 +28,10 @@ mod links;
 pub mod outlived;
 mod places;
 mod put_off;
+mod report;
 mod start;
 mod stated;
 mod tasks;
-mod tell;
 
 pub(super) use put_off::{catch_up, may_pass_over};
 pub use start::{StartResult, start};

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use profile::event::Event;
 use profile::region_kind::RegionKind;
 
+use super::report::report_events_of_open;
 use super::stated;
-use super::tell::tell_open;
 
 /// Whether the ends of sections are reported by entries.
 pub static ENTRIES_REPORT_ENDS: AtomicBool = AtomicBool::new(false);
@@ -33,7 +33,7 @@ pub(super) fn entries_report_ends() -> bool {
     ENTRIES_REPORT_ENDS.load(Ordering::Relaxed)
 }
 
-/// What is not visible of such a runtime: its calls that release an atomic's lock have no entry.
+/// The constructs of such a runtime that are not visible: its calls that release an atomic's lock have no entry.
 pub(super) fn not_visible() -> Option<&'static str> {
     entries_report_ends().then_some("atomic")
 }
@@ -41,12 +41,12 @@ pub(super) fn not_visible() -> Option<&'static str> {
 /// Whether the end of what begins now will be reported.
 #[inline(always)]
 pub(super) fn end_is_reported(kind: RegionKind) -> bool {
-    !entries_report_ends() || stated::noted().reports(kind)
+    !entries_report_ends() || stated::noted_call().reports(kind)
 }
 
 /// A critical section is about to be left.
 pub extern "C" fn critical_ends() {
-    tell_open(
+    report_events_of_open(
         RegionKind::Critical,
         &[Event::CriticalEnd, Event::CriticalExit],
     );
@@ -54,7 +54,7 @@ pub extern "C" fn critical_ends() {
 
 /// The part of an iteration that is ordered is about to be left.
 pub extern "C" fn ordered_ends() {
-    tell_open(
+    report_events_of_open(
         RegionKind::Ordered,
         &[Event::OrderedEnd, Event::OrderedExit],
     );

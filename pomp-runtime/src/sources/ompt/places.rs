@@ -18,7 +18,7 @@ use profile::region_kind::RegionKind;
 
 use super::super::boundary::event_of;
 use super::super::by_address::{self, Registry, Table};
-use super::stated::{self, Noted, StatedPlace};
+use super::stated::{self, NotedCall, StatedPlace};
 use crate::measure::mutex::lock;
 use crate::measure::records::Region;
 use crate::measure::records::region::{self, register};
@@ -31,7 +31,7 @@ static RUNTIMES: Mutex<Vec<(PathBuf, usize)>> = Mutex::new(Vec::new());
 
 /// From now on the runtime that an address belongs to calls us.
 pub(super) fn add_runtime(address: usize) {
-    lock(&RUNTIMES).extend(modules::of(address));
+    lock(&RUNTIMES).extend(modules::module_at(address));
 }
 
 /// The files of the runtimes.
@@ -48,7 +48,7 @@ fn is_runtime(base: usize) -> bool {
 /// The file of a region whose place is unknown.
 const UNKNOWN: &str = "(unknown place)";
 
-/// What is measured at a place: the kind of the region, and for a critical section the number by
+/// The subject of measurement at a place: the kind of the region, and for a critical section the number by
 /// which the runtime knows it.
 pub(super) type PlaceKind = (RegionKind, u64);
 
@@ -60,7 +60,7 @@ struct CodePlace {
     known: PlaceKnowledge,
 }
 
-/// What is known of a place.
+/// The knowledge about a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlaceKnowledge {
     /// Its region.
@@ -102,7 +102,7 @@ enum Caller {
 #[inline(always)]
 pub(super) fn region(what: PlaceKind, address: usize) -> Option<&'static Region> {
     match address {
-        0 if !stated::noted().reports(what.0) => None,
+        0 if !stated::noted_call().reports(what.0) => None,
         _ => region_or_unknown(what, address),
     }
 }
@@ -126,45 +126,52 @@ pub(super) fn is_inside(what: PlaceKind, address: usize) -> bool {
 
 /// Whether the compiler stated the place of a call.
 pub(super) fn is_stated(what: PlaceKind, address: usize) -> bool {
-    of_noted(what, address).is_some_and(|noted| by_record(what, noted).is_some())
+    noted_call_of(what, address).is_some_and(|noted| by_record(what, noted).is_some())
 }
 
 /// The place of a call. It comes from the record in which the compiler stated the place, else from
 /// the return address that the entry noted, else from the address that the runtime gives.
 #[inline(always)]
 fn find(what: PlaceKind, address: usize) -> Option<&'static CodePlace> {
-    let Some(noted) = of_noted(what, address) else {
+    let Some(noted) = noted_call_of(what, address) else {
         return by_address(what, address);
     };
-    stated::was_reported(noted, what.0);
+    stated::mark_reported(noted, what.0);
     by_record(what, noted)
         // A call inside the runtime may serve one of the program, whose address the runtime gives.
         .or_else(|| {
-            by_address(what, noted.back).filter(|place| place.known != PlaceKnowledge::Inside)
+            by_address(what, noted.return_address)
+                .filter(|place| place.known != PlaceKnowledge::Inside)
         })
         .or_else(|| by_address(what, address))
 }
 
 /// The call that this thread noted, if an event belongs to it.
 #[inline(always)]
-fn of_noted(what: PlaceKind, address: usize) -> Option<Noted> {
-    let noted = stated::noted();
-    let is_its = noted.back != 0 && (noted.back == address || noted.reports(what.0));
+fn noted_call_of(what: PlaceKind, address: usize) -> Option<NotedCall> {
+    let noted = stated::noted_call();
+    let is_its =
+        noted.return_address != 0 && (noted.return_address == address || noted.reports(what.0));
     is_its.then_some(noted)
 }
 
 #[inline(always)]
-fn by_record(what: PlaceKind, Noted { record, back, .. }: Noted) -> Option<&'static CodePlace> {
+fn by_record(what: PlaceKind, noted: NotedCall) -> Option<&'static CodePlace> {
+    let NotedCall {
+        record,
+        return_address,
+        ..
+    } = noted;
     if record == 0 {
         return None;
     }
-    let place = find_at(what, record, || stated_at(record, back))?;
+    let place = find_at(what, record, || stated_at(record, return_address))?;
     (place.known != PlaceKnowledge::Nothing).then_some(place)
 }
 
 #[inline(always)]
 fn by_address(what: PlaceKind, address: usize) -> Option<&'static CodePlace> {
-    find_at(what, address, || match modules::of(address) {
+    find_at(what, address, || match modules::module_at(address) {
         None if address == 0 => Some(Caller::Unknown),
         None => None,
         Some((_, base)) if is_runtime(base) => Some(Caller::Runtime),
@@ -187,10 +194,10 @@ fn find_at(
 /// was the last act of a function: then the record's own address is taken.
 fn stated_at(record: usize, address: usize) -> Option<Caller> {
     let place = stated::place(record);
-    let (Some(place), Some((module, base))) = (place, modules::of(record)) else {
+    let (Some(place), Some((module, base))) = (place, modules::module_at(record)) else {
         return Some(Caller::Silent);
     };
-    let is_near = modules::of(address).is_some_and(|(_, of)| of == base);
+    let is_near = modules::module_at(address).is_some_and(|(_, of)| of == base);
     let address = if is_near { address } else { record + 1 };
     Some(Caller::Stated(code(&module, base, address), place))
 }

@@ -44,7 +44,7 @@ enum Wait {
 }
 
 thread_local! {
-    /// What was put off last; in force if [`is_any`] says so.
+    /// The end that was put off last; in force if [`is_any`] says so.
     static LATEST: Cell<Option<PutOff>> = const { Cell::new(None) };
 }
 
@@ -259,7 +259,7 @@ fn own_barrier_of_passed(put_off: PutOff, begins: bool) -> bool {
 }
 
 /// The barrier at the end of the construct whose end was put off. Tasks may be executed during the
-/// barrier. So when the barrier ends, only the stack tells to which construct it belongs.
+/// barrier. So when the barrier ends, only the stack shows to which construct it belongs.
 pub(super) fn end_of_workshare(begins: bool) {
     if begins {
         return barrier_of_workshare(take());

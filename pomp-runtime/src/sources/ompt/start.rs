@@ -1,4 +1,4 @@
-//! The runtime asks for a tool, and is told what to call.
+//! The start of OMPT: the runtime asks for a tool, and gets the callbacks.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -28,12 +28,14 @@ pub unsafe extern "C" fn start(version: c_uint, runtime: *const c_char) -> *cons
         // SAFETY: OpenMP says what a function of this name takes, and that is passed on.
         let theirs = unsafe { std::mem::transmute::<*mut c_void, Start>(next)(version, runtime) };
         if !theirs.is_null() {
-            message::say("the program has a tool for OMPT of its own: its runtime is not measured");
+            message::say("the program has its own OMPT tool: its OpenMP runtime is not measured");
             return theirs;
         }
     }
     if std::env::var_os("OMP_TOOL_LIBRARIES").is_some_and(|list| !list.is_empty()) {
-        message::say("OMP_TOOL_LIBRARIES names another tool: LLVM's runtime is not measured");
+        message::say(
+            "OMP_TOOL_LIBRARIES names another OMPT tool: LLVM's OpenMP runtime is not measured",
+        );
         return std::ptr::null();
     }
     match state::is_off() {

@@ -87,16 +87,16 @@ std::arch::global_asm!(
 
 /// The call that this thread noted last.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Noted {
+pub(super) struct NotedCall {
     /// The record that was passed.
     pub(super) record: usize,
     /// The address to which the call returns; 0 if no call was noted.
-    pub(super) back: usize,
+    pub(super) return_address: usize,
     /// The kinds whose events it may still report.
     kinds: u32,
 }
 
-impl Noted {
+impl NotedCall {
     /// Whether the next event of a kind is one of this call.
     #[inline(always)]
     pub(super) fn reports(self, kind: RegionKind) -> bool {
@@ -107,32 +107,32 @@ impl Noted {
 /// The call that this thread noted last.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn noted() -> Noted {
-    let (record, back, kinds): (usize, usize, usize);
+pub(super) fn noted_call() -> NotedCall {
+    let (record, return_address, kinds): (usize, usize, usize);
     // SAFETY: it reads three words of this thread, which nobody else writes.
     unsafe {
         std::arch::asm!(
             "mov {kinds}, qword ptr [rip + romp_stated@GOTTPOFF]",
             "mov {record}, qword ptr fs:[{kinds}]",
-            "mov {back}, qword ptr fs:[{kinds} + 8]",
+            "mov {return_address}, qword ptr fs:[{kinds} + 8]",
             "mov {kinds}, qword ptr fs:[{kinds} + 16]",
             record = out(reg) record,
-            back = out(reg) back,
+            return_address = out(reg) return_address,
             kinds = out(reg) kinds,
             options(nostack, readonly, preserves_flags),
         );
     }
-    Noted {
+    NotedCall {
         record,
-        back,
+        return_address,
         kinds: kinds as u32,
     }
 }
 
-/// Keeps that an event of a kind was reported. The next one is not one of the noted call.
+/// Records that an event of a kind was reported: the next event of that kind does not belong to the noted call.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn was_reported(noted: Noted, kind: RegionKind) {
+pub(super) fn mark_reported(noted: NotedCall, kind: RegionKind) {
     let kinds = noted.kinds & !kinds::of(kind);
     // SAFETY: it writes a word of this thread, which nobody else reads.
     unsafe {
@@ -148,17 +148,17 @@ pub(super) fn was_reported(noted: Noted, kind: RegionKind) {
 
 /// Nothing notes calls on other machines.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn noted() -> Noted {
-    Noted {
+pub(super) fn noted_call() -> NotedCall {
+    NotedCall {
         record: 0,
-        back: 0,
+        return_address: 0,
         kinds: 0,
     }
 }
 
 /// Nothing notes calls on other machines.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn was_reported(_noted: Noted, _kind: RegionKind) {}
+pub(super) fn mark_reported(_noted: NotedCall, _kind: RegionKind) {}
 
 /// The record that compilers call `ident_t`, as they lay it out.
 #[repr(C)]
@@ -179,10 +179,10 @@ pub(super) struct StatedPlace {
 pub(super) fn place(record: usize) -> Option<StatedPlace> {
     // A record that a compiler made is a constant of a module, and so is its text. Others may be
     // gone when they are read.
-    modules::of(record).filter(|_| record.is_multiple_of(align_of::<Ident>()))?;
+    modules::module_at(record).filter(|_| record.is_multiple_of(align_of::<Ident>()))?;
     // SAFETY: the program passed it to the runtime, as a record that is laid out so.
     let text = unsafe { (*std::ptr::with_exposed_provenance::<Ident>(record)).text };
-    modules::of(text.addr())?;
+    modules::module_at(text.addr())?;
     // SAFETY: the runtime reads it as a C string, too.
     let text = unsafe { CStr::from_ptr(text) };
     parsed(text.to_str().ok()?)

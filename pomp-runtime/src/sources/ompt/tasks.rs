@@ -15,7 +15,7 @@ use super::abi::{self, Data, Dependence, depend};
 use super::links::{self, BEGUN};
 use super::places::{self, PlaceKind};
 use super::put_off::{catch_up, may_pass_over};
-use super::tell::{Address, not_done_at_once, tell, tell_at};
+use super::report::{Address, not_done_at_once, report_events, report_events_at};
 use crate::measure::coarse_times;
 use crate::measure::records::Region;
 use crate::measure::thread::Thread;
@@ -30,7 +30,7 @@ const TASK: PlaceKind = (RegionKind::Task, 0);
 /// reductions and that is not in the program.
 pub(super) fn begin_group(address: Address) {
     if !places::is_inside(TASKGROUP, address.addr()) {
-        tell_at(
+        report_events_at(
             TASKGROUP.0,
             address,
             &[Event::TaskgroupEnter, Event::TaskgroupBegin],
@@ -90,7 +90,7 @@ pub(super) fn creation_is_called() -> Creation {
 /// The call returns. The runtime may have executed tasks in it.
 pub(super) fn creation_returns(outer: Creation) {
     if let Creation::Begun(region) = CREATION.replace(outer) {
-        tell(Some(region), &[Event::TaskCreateExit]);
+        report_events(Some(region), &[Event::TaskCreateExit]);
     }
 }
 
@@ -168,7 +168,7 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
     // SAFETY: the runtime gives the place that we filled, if the task is a new one.
     let kept = unsafe { task.as_ref() }.copied().unwrap_or(0);
     // SAFETY: as above.
-    let Some((_, label)) = (unsafe { links::kept(kept) }) else {
+    let Some((_, label)) = (unsafe { links::region_and_label(kept) }) else {
         return;
     };
     if label == 0 || kept & BEGUN != 0 || list.is_null() {
@@ -176,7 +176,7 @@ pub(super) unsafe extern "C" fn dependences(task: Data, list: *const Dependence,
     }
     thread_event(move |thread| {
         for index in 0..usize::try_from(number).unwrap_or(0) {
-            // SAFETY: the runtime gives so many.
+            // SAFETY: the runtime gives this many.
             let Dependence { address, kind } = unsafe { *list.add(index) };
             let (kind, address) = match kind {
                 depend::IN => (Kind::In, address),
@@ -201,14 +201,14 @@ fn loop_that_makes_tasks() -> Option<&'static Region> {
 }
 
 thread_local! {
-    /// What is kept for the explicit task that this thread executes; 0 if it executes none.
+    /// The word that is kept for the explicit task that this thread executes; 0 if it executes none.
     static EXECUTED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The explicit task that this thread executes.
 fn executed_now() -> Option<(&'static Region, u64)> {
     // SAFETY: it was kept for a task that is not over.
-    unsafe { links::kept(EXECUTED.get()) }
+    unsafe { links::region_and_label(EXECUTED.get()) }
 }
 
 /// The loop of which a task is a part. The runtime may let such a task make tasks of a part of its
@@ -226,7 +226,7 @@ fn loop_of_part(task: Option<(&'static Region, u64)>, address: Address) -> Optio
 /// `task` is null or a place that `task_create` or `implicit_task` has filled.
 unsafe fn read(task: Data) -> Option<(&'static Region, u64)> {
     // SAFETY: as the caller promises.
-    unsafe { links::kept(*task.as_ref()?) }
+    unsafe { links::region_and_label(*task.as_ref()?) }
 }
 
 /// Whether the runtime reports nothing more of a task with this status.

@@ -1,4 +1,4 @@
-//! What each thread did before it waited for the others of its team, and for how long it waited.
+//! The work of each thread before it waited for the others of its team, and the time for which it waited.
 
 use super::Facts;
 use super::ledger::{Entry, is_wait_of_members};
@@ -7,7 +7,7 @@ use crate::columns::{Measures, Quantity, occupied};
 use crate::overheads;
 use crate::region_kind::RegionKind;
 
-/// Other waits in a team matter if they are more than one of so many parts of the wait.
+/// Other waits in a team matter if they are more than 1/`PARTS_OF_WAIT` of the wait.
 const PARTS_OF_WAIT: u64 = 10;
 
 /// The part of the threads' waits that is explained by the time that each thread spent
@@ -109,7 +109,7 @@ fn waited_inside(facts: &Facts<'_, '_>, region: usize) -> u64 {
         if node.kind.is_parallel() {
             continue;
         }
-        let waits = overheads::of(node.kind).filter(|cost| is_wait_of_members(cost.quantity));
+        let waits = overheads::costs_of(node.kind).filter(|cost| is_wait_of_members(cost.quantity));
         for cost in waits {
             let lost = node.executors().map(|row| node.lost(cost, &row));
             sum += lost.sum::<u64>();

@@ -63,12 +63,12 @@ const MUCH_AROUND: f64 = 0.25;
 const ATOMIC_NOTE_PERCENT: f64 = 5.0;
 
 /// For an ordered region whose turns cannot come sooner.
-const ORDERED_ONLY: &str = "Do only what must happen in order in the ordered part, and the rest \
-                            before it.";
+const ORDERED_ONLY: &str =
+    "Keep only what must happen in order in the ordered region, and do the rest before it.";
 
 /// For an atomic update whose value is used, so that no reduction can replace it.
-const CAPTURED: &str = "If it hands something out, take many at once, as with a step of 1000, or let the \
-                        schedule of a loop do so.";
+const CAPTURED: &str = "If the update hands out work items, take many of them at once, for example 1000, or \
+                        let the schedule of a loop hand them out.";
 
 /// One cause for each thing that threads queue for.
 pub(super) fn queues(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
@@ -124,7 +124,7 @@ fn cause(
         let likely = cause.likely.ns as f64 * data_factor(facts, &regions);
         cause.likely = facts.elapsed(likely.min(upper as f64));
     }
-    let (what, evidence) = what(facts, *kind, most.region, &regions, guard);
+    let (what, evidence) = finding(facts, *kind, most.region, &regions, guard);
     let cause = cause.showing(&evidence);
     let is_named = facts.profile.regions[most.region].name.is_some();
     let usual = remedy(facts, *kind, most.region);
@@ -137,12 +137,12 @@ fn cause(
 }
 
 /// Said of several critical sections without a name (OpenMP 5.2, 15.2).
-const SHARED_LOCK: &str = "All critical sections without a name exclude each other: give those that protect other data a \
-                           name.";
+const SHARED_LOCK: &str = "All unnamed critical sections exclude each other: give names to those that protect \
+                           different data.";
 
 /// Advice for a lock that is free mostly, but whose cache line another thread has.
-const LOCK_IN_A_LINE: &str = "Set it less often. If other locks or data lie beside it, as in an array of locks, give each \
-                              lock a cache line of its own.";
+const LOCK_IN_A_LINE: &str = "Set the lock less often. If other locks or data share its cache line, as in an \
+                              array of locks, give each lock a cache line of its own.";
 
 /// The elapsed time that the run saves without the atomic updates, in nanoseconds. `measured`
 /// is the time of the updates in the measured run.
@@ -222,7 +222,7 @@ fn timed_of(facts: &Facts<'_, '_>, regions: &[usize]) -> u64 {
 /// sections, locks and turns that threads come to very often.
 pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let regions = (0..facts.profile.regions.len()).filter(|&region| !explains(causes, region));
-    let note = |region| of_updates(facts, region).or_else(|| of_hot_guard(facts, region));
+    let note = |region| note_on_updates(facts, region).or_else(|| note_on_hot_guard(facts, region));
     regions.filter_map(note).collect()
 }
 
@@ -230,14 +230,14 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
 /// it may cost most of the time, also where no entry has to wait. A processor works ahead while it waits for a
 /// cache line, but not where the clock is read. So what this costs cannot be measured where there is work of a
 /// similar length.
-fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
+fn note_on_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     let regions = &facts.profile.regions;
     let kind = regions[region].kind;
     let remedy = match kind {
         RegionKind::Critical | RegionKind::Lock => {
-            "If each thread can have a copy of what it protects, see what that wins."
+            "If each thread can have a copy of the protected data, try that."
         }
-        RegionKind::Ordered => "See what larger iterations win.",
+        RegionKind::Ordered => "Try iterations with more work in each.",
         _ => return None,
     };
     let construct = facts.construct_around(region)?;
@@ -259,8 +259,8 @@ fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     let is_much = around as f64 >= MUCH_AROUND * facts.overheads.thread_time_ns as f64;
     (is_much && each_ns <= HANDED_OVER_NS).then(|| {
         format!(
-            "The {} was entered {}, by each thread every {}. To pass it from one processor to another takes \
-             about as long, and cannot be told from the work there. {remedy}",
+            "The {} was entered {}, by each thread every {}. Passing it from one processor to another takes \
+             about as long; that time cannot be separated from the work there. {remedy}",
             facts.labels[region].in_words(),
             count(entries, "time"),
             time(each_ns)
@@ -269,7 +269,7 @@ fn of_hot_guard(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
 }
 
 /// A note on an atomic construct that took much of the thread time.
-fn of_updates(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
+fn note_on_updates(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     let kind = facts.profile.regions[region].kind;
     let is_read = reads_atomically(&facts.profile.regions[region]);
     if kind != RegionKind::Atomic || is_read || !has_many_variables(facts.profile, region) {
@@ -285,9 +285,9 @@ fn of_updates(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     let threads = facts.overheads.threads.max(1);
     (share >= ATOMIC_NOTE_PERCENT).then(|| {
         format!(
-            "The {} took {} of the thread time, in {} of about {}. Those that were timed seldom \
-                 waited for another thread; others may have. If each thread can have a copy of what it \
-                 updates, as with a reduction over an array, up to {} can be won.",
+            "The {} took {} of the thread time, in {} of about {}. The updates that were timed seldom waited \
+             for another thread; the others may have waited. If each thread can update a copy of its own, as \
+             with a reduction over an array, up to {} can be won.",
             facts.labels[region].in_words(),
             percent(share),
             count(updates, "update"),
@@ -341,7 +341,7 @@ fn place(facts: &Facts<'_, '_>, preposition: &str, region: usize, taken: &[Entry
     }
 }
 
-fn what(
+fn finding(
     facts: &Facts<'_, '_>,
     kind: Kind,
     region: usize,
@@ -368,10 +368,10 @@ fn what(
             let timed = timed_of(facts, regions);
             let by_sample = timed < times && waited <= timed;
             let entries = match by_sample {
-                true => format!("the {timed} entries that were timed, of {times} in all,"),
+                true => format!("the {timed} timed entries ({times} in all)"),
                 false => format!("{times} entries"),
             };
-            // Only an entry that is timed by sample tells of a wait for a lock that was free.
+            // Only the time of a sampled entry shows a wait for a lock that was free.
             let passing = mean(facts, regions, PASSING);
             let is_fetched =
                 (waited as f64) < SELDOM_WAITED_SHARE * timed as f64 && passing >= FETCHED_NS;
@@ -379,19 +379,19 @@ fn what(
                 0 => ("", "none".to_owned()),
                 waited => ("only ", waited.to_string()),
             };
-            let pass = match kind {
-                Kind::Lock => "set and unset",
-                _ => "enter and leave",
+            let passing_it = match kind {
+                Kind::Lock => "setting and unsetting it took",
+                _ => "entering and leaving it took",
             };
             let waits = match is_fetched {
                 // Its thread reads the clock, so an entry that is timed comes late and seldom waits.
                 true if (MOSTLY_HELD..=100.0).contains(&held.percent) => format!(
-                    ", and to {pass} it took {} each, most of that waiting for it",
+                    ", and {passing_it} {} each time, mostly waiting",
                     time(passing as u64)
                 ),
                 true => format!(
-                    "; {only}{number} of {entries} found it taken, but to {pass} it took {} each: mostly a \
-                     cache line had to be fetched",
+                    "; {only}{number} of {entries} found it taken, but {passing_it} {} each time, mostly \
+                     to fetch a cache line",
                     time(passing as u64)
                 ),
                 false => {
@@ -431,23 +431,20 @@ fn holder(facts: &Facts<'_, '_>, guard: &Contention) -> String {
     let mut say = |waited: u64, what: String| {
         if waited as f64 >= NAMED_HOLDER_SHARE * all as f64 && all > 0 {
             let share = percent(100.0 * waited as f64 / all as f64);
-            words += &format!("; {share} of those found {what}");
+            words += &format!("; in {share} of those waits, {what}");
         }
     };
     // With two threads, the holder is always the other one.
     if facts.overheads.threads > 2 {
         let threads = most(holders().filter_map(|holder| Some((holder.thread?, holder.waited))));
         if let Some((thread, waited)) = threads {
-            say(
-                waited,
-                format!("that thread {} had it", facts.threads[thread]),
-            );
+            say(waited, format!("thread {} held it", facts.threads[thread]));
         }
     }
     if guard.sites.len() > 1 {
         let regions = most(holders().map(|holder| (holder.region, holder.waited)));
         if let Some((region, waited)) = regions {
-            say(waited, format!("it held at {}", facts.the(region)));
+            say(waited, format!("it was held at {}", facts.the(region)));
         }
     }
     words
@@ -485,9 +482,8 @@ fn remedy(facts: &Facts<'_, '_>, kind: Kind, region: usize) -> String {
     let region = &facts.profile.regions[region];
     let doacross = || mentions(region, "depend") || mentions(region, "doacross");
     match kind {
-        Kind::Ordered if doacross() => "Iterations wait for those that they depend on: do more \
-                                        in each of them, or start the ones that others wait \
-                                        for sooner."
+        Kind::Ordered if doacross() => "Iterations wait for the iterations that they depend on: do more work \
+                                        in each iteration, or start earlier those that others wait for."
             .to_owned(),
         Kind::Ordered if turns_come_soon() => ORDERED_ONLY.to_owned(),
         Kind::Atomic if mentions(region, "capture") => CAPTURED.to_owned(),

@@ -65,7 +65,7 @@ fn only_creator(facts: &Facts<'_, '_>, region: usize) -> Option<Creator> {
         return None;
     }
     let mut works = by_thread(facts, &[region], |_, it| Quantity::BodyTime.exclusive(it));
-    crate::order::by_key(&mut works, |(_, ns)| Reverse(*ns));
+    crate::order::sort_by_key(&mut works, |(_, ns)| Reverse(*ns));
     let most = works.first().filter(|(thread, _)| *thread == creator)?.1;
     let next = works.get(1).map_or(0, |(_, ns)| *ns);
     Some(Creator {

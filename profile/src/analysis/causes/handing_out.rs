@@ -1,6 +1,6 @@
 //! Loops whose chunks have few iterations. The runtime hands out the chunks inside the
 //! construct. The time for that is estimated from the requests that were timed. If none was
-//! timed, it cannot be told from work.
+//! timed, it cannot be separated from work.
 
 use super::ledger::Ledger;
 use super::{Cause, Facts, Kind, explains};
@@ -22,7 +22,7 @@ const LITTLE_REQUEST_SHARE: f64 = 0.01;
 /// The largest chunk that is advised.
 const MOST_ADVISED: u64 = 1_000_000;
 
-/// Chunks even out the work if there are at least so many for each thread.
+/// Chunks even out the work if there are at least this many for each thread.
 const SEVERAL: u64 = 10;
 
 /// Such a construct is only named in a note if it lasts for at least this percentage of the
@@ -48,8 +48,7 @@ fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> 
     }
     let each_ns = requests.ns / requests.count;
     let what = format!(
-        "threads asked {} for the next chunk; that took an estimated {} of the loop's time, {} \
-         at a time",
+        "threads asked {} for the next chunk; that took an estimated {} of the loop's time, {} each time",
         count(requests.count, "time"),
         percent(100.0 * part),
         time(each_ns),
@@ -61,7 +60,7 @@ fn cause(facts: &Facts<'_, '_>, region: usize, requests: Span, elapsed: f64) -> 
     Some(cause.showing(&evidence).saying(what, remedy))
 }
 
-/// What to do about a loop whose requests take this part of its time.
+/// Advice for a loop whose requests take this part of its time.
 fn remedy(facts: &Facts<'_, '_>, region: usize, requests: Span, part: f64) -> String {
     let clause = facts.profile.regions[region].schedule.as_deref();
     let clause = Schedule::of(clause.unwrap_or_default());
@@ -86,12 +85,12 @@ fn remedy(facts: &Facts<'_, '_>, region: usize, requests: Span, part: f64) -> St
         Chunk::Larger => String::new(),
         Chunk::None => {
             return format!(
-                "{chosen}Larger chunks would be too few: use {fixed}, or share out a loop around it."
+                "{chosen}Larger chunks would be too few: use {fixed}, or share out an outer loop instead."
             );
         }
     };
     format!(
-        "{chosen}Hand out more iterations at once{larger}, or use {fixed} where all take the same time."
+        "{chosen}Hand out more iterations at once{larger}, or use {fixed} if all iterations take the same time."
     )
 }
 
@@ -149,15 +148,15 @@ pub(super) fn notes(facts: &Facts<'_, '_>, causes: &[Cause]) -> Vec<String> {
     let note = |region: usize| {
         let (does, more) = what(&facts.profile.regions[region])?;
         Some(format!(
-            "The {} {does}. The time for that cannot be told from its work. If an iteration \
-             takes less than a few microseconds, {more}.",
+            "The {} {does}. The time for that cannot be separated from its work. If an iteration takes less \
+             than a few microseconds, {more}.",
             facts.labels[region].in_words()
         ))
     };
     much.filter_map(note).collect()
 }
 
-/// What the construct does, and what to do instead.
+/// A description of how the construct hands out iterations, and advice.
 fn what(region: &Region) -> Option<(&'static str, &'static str)> {
     match region.kind {
         RegionKind::Loop | RegionKind::ParallelLoop => {

@@ -31,7 +31,7 @@ pub(super) fn explained_ns(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> u6
     scheduling.ready_ns.saturating_mul(others)
 }
 
-/// Whether a wait of so many nanoseconds may have been for threads without a processor, as far as is known.
+/// Whether a wait of this many nanoseconds may have been for threads without a processor, as far as is known.
 pub(super) fn may_explain(facts: &Facts<'_, '_>, waited_ns: u64) -> bool {
     let scheduling = scheduling(facts);
     scheduling.is_none_or(|scheduling| waited_ns <= explained_ns(facts, &scheduling))
@@ -57,7 +57,7 @@ pub(super) fn others_of_program(facts: &Facts<'_, '_>) -> Option<(u64, u64)> {
 /// A note on threads that slept while the profile counts their time in teams as work; none if that is little. The
 /// threads of the process ran, or were ready to, for less time than they worked.
 pub(super) fn note_on_sleep(facts: &Facts<'_, '_>) -> Option<String> {
-    /// The least part of the work that is told. A virtual machine may lose some time to others, too.
+    /// The least part of the work that is mentioned. A virtual machine may lose some time to others, too.
     const LEAST_SHARE: f64 = 0.2;
     let (run, overheads) = (&facts.profile.run, facts.overheads);
     let awake = run.processor_ns_of_program();
@@ -70,16 +70,16 @@ pub(super) fn note_on_sleep(facts: &Facts<'_, '_>) -> Option<String> {
     let is_known = run.processor_ns() > 0 && overheads.processes == 1;
     (is_known && is_much).then(|| {
         format!(
-            "For at least {} of the {} that count as work in parallel regions, threads slept: at a lock that is not \
-             OpenMP's, for input or output, or in a call that waits. Profiles with several numbers of threads tell \
-             whether they wait for each other: see romp scale.",
+            "Threads slept for at least {} of the {} that count as work in parallel regions: at a lock that is \
+             not an OpenMP lock, for input or output, or in another call that blocks. `romp scale`, with \
+             profiles of several numbers of threads, shows whether they wait for each other.",
             time(slept),
             time(in_teams)
         )
     })
 }
 
-/// What the kernel tells of the only initial thread, in nanoseconds.
+/// The kernel's figures for the only initial thread, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstThread {
     /// For how long it was ready and had no processor.
@@ -93,7 +93,7 @@ pub(crate) struct FirstThread {
     pub(super) others_beside: u64,
 }
 
-/// What the kernel tells of the initial thread. None if it tells nothing, if there are several, or if it is
+/// The kernel's figures for the initial thread. None if the kernel gives none, if there are several, or if it is
 /// not the thread that started the program.
 pub(crate) fn first_thread(
     profile: &Profile,
@@ -138,7 +138,7 @@ fn lost_by_first(profile: &Profile, tree: &Tree<'_>) -> u64 {
         let rows = node.executors().filter(is_first);
         let charged = rows.filter(|row| tree.is_charged(node, row.row.thread));
         let of_row = |row: Measures<'_>| {
-            let costs = overheads::of(node.kind).map(|cost| node.lost(cost, &row));
+            let costs = overheads::costs_of(node.kind).map(|cost| node.lost(cost, &row));
             costs.sum::<u64>() + node.untold_ns(&row)
         };
         charged.map(of_row).sum::<u64>()

@@ -96,7 +96,7 @@ pub const CAUSE_KINDS: &[KindRow] = &[
     row(
         Kind::TeamsOfOne,
         "teams_of_one",
-        "regions inside others that have one thread",
+        "inner regions with teams of one thread",
     ),
     row(
         Kind::SmallLoops,
@@ -122,7 +122,7 @@ pub const CAUSE_KINDS: &[KindRow] = &[
     row(Kind::Lock, "lock", "contended lock"),
     row(Kind::Atomic, "atomic", "hot atomic"),
     row(Kind::Ordered, "ordered", "waiting for a turn"),
-    row(Kind::Spinning, "spinning", "thread that waits for another"),
+    row(Kind::Spinning, "spinning", "polling for another thread"),
     row(Kind::Teams, "teams", "starting and ending teams"),
     row(Kind::Spread, "spread", "many small losses"),
 ];

@@ -77,7 +77,9 @@ impl Ledger {
             .regions
             .iter()
             .enumerate()
-            .flat_map(|(region, it)| overheads::of(it.kind).map(move |cost| entry(region, cost)))
+            .flat_map(|(region, it)| {
+                overheads::costs_of(it.kind).map(move |cost| entry(region, cost))
+            })
             .collect();
         let is_one_initial = profile.has_one_initial_thread_each();
         // No thread can wait for another one outside of all teams, or where no team has two threads,
@@ -150,7 +152,7 @@ fn first_entries(profile: &Profile) -> Vec<usize> {
     let mut next = 0;
     let first = profile.regions.iter().map(|region| {
         let first = next;
-        next += overheads::of(region.kind).count();
+        next += overheads::costs_of(region.kind).count();
         first
     });
     first.collect()

@@ -7,7 +7,7 @@
 use super::before::times_of;
 use super::kernel::{explained_ns, others_of_program, scheduling};
 use super::ledger::Amount;
-use super::settings::{self, fewer_threads, shared, waits_actively};
+use super::settings::{self, advice_on_fewer_threads, shared, waits_actively};
 use super::{
     Cause, Causes, Doubt, Facts, Kind, Place, contention, reductions, small, spinning, tasks,
 };
@@ -114,7 +114,7 @@ pub(super) fn weigh(facts: &Facts<'_, '_>, causes: &mut Causes) {
         return;
     }
     let mut say = |kind: Kind| {
-        let (what, remedy) = words(facts, kind, without, processors);
+        let (what, remedy) = finding_and_remedy(facts, kind, without, processors);
         let cause = facts.cause_of(kind, Place::everywhere(), amount);
         let cause = cause.showing(&evidence).saying(what, remedy);
         causes.list.push(cause);
@@ -160,7 +160,7 @@ fn doubt_what_is_not_evident(facts: &Facts<'_, '_>, scheduling: &Scheduling, cau
             // The work that only one thread may do is counted, so it shows on a busy machine as
             // well.
             Kind::Atomic | Kind::Critical | Kind::Lock | Kind::SerialPart => Doubt::Short,
-            // What remains of the others may be chance.
+            // The rest of the others may be chance.
             _ => Doubt::ByChance,
         });
     }
@@ -305,7 +305,7 @@ fn part(ready: u64, run: u64) -> f64 {
 
 /// The part of a busy time in which threads had no processor. It is at most the ready time per
 /// thread that the kernel reports: sleeping threads are not ready.
-fn lost_of(busy: f64, ready: u64, run: u64, threads: u32) -> f64 {
+fn time_without_processor(busy: f64, ready: u64, run: u64, threads: u32) -> f64 {
     (busy * part(ready, run)).min(ready as f64 / f64::from(threads.max(1)))
 }
 
@@ -373,7 +373,7 @@ fn useful_without(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) ->
         ready_ns,
         ..
     } = *scheduling;
-    let lost = lost_of(elapsed, ready_ns, run_ns, threads);
+    let lost = time_without_processor(elapsed, ready_ns, run_ns, threads);
     let likely = match kind {
         // With fewer threads, the processors still have the same total work to do.
         Kind::Oversubscription => {
@@ -394,7 +394,7 @@ fn useful_without(facts: &Facts<'_, '_>, kind: Kind, scheduling: &Scheduling) ->
 fn serial_without(facts: &Facts<'_, '_>, scheduling: &Scheduling, causes: &mut [Cause]) -> Amount {
     let serial = facts.overheads.serial.ns as f64;
     let (ready, run) = (scheduling.first_ready_ns, scheduling.first_run_ns);
-    let likely = lost_of(serial, ready, run, 1);
+    let likely = time_without_processor(serial, ready, run, 1);
     let rest = 1.0 - likely / serial.max(1.0);
     for cause in causes.iter_mut().filter(|it| it.kind == Kind::SerialPart) {
         cause.likely = facts.elapsed(cause.likely.ns as f64 * rest);
@@ -541,7 +541,12 @@ fn slowdown(facts: &Facts<'_, '_>, scheduling: &Scheduling) -> f64 {
     ran(others) / ran(most_ready_ns as f64)
 }
 
-fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (String, String) {
+fn finding_and_remedy(
+    facts: &Facts<'_, '_>,
+    kind: Kind,
+    without: f64,
+    processors: u64,
+) -> (String, String) {
     let had = percent(100.0 * (1.0 - without));
     let threads = count(facts.overheads.threads, "thread");
     let processors = count(processors, "processor");
@@ -549,13 +554,13 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
     match kind {
         Kind::Oversubscription => (
             format!(
-                "{}, and had one {had} of the time",
+                "{}, and each had one for {had} of the time",
                 shared(facts, facts.overheads.threads)
             ),
-            fewer_threads(facts),
+            advice_on_fewer_threads(facts),
         ),
         Kind::Affinity => (
-            format!("{threads} were bound to {processors}, and had one {had} of the time"),
+            format!("{threads} were bound to {processors}, and each had one for {had} of the time"),
             settings::advice_on_binding(&facts.profile.run),
         ),
         _ => {
@@ -571,8 +576,7 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
             };
             (
                 format!(
-                    "threads were ready to run for {} and had no processor, {why}; they had one {had} of \
-                     the time",
+                    "threads were ready to run for {} but had no processor, {why}; they had one for {had} of the time",
                     time(ready)
                 ),
                 remedy.to_owned(),
@@ -583,5 +587,5 @@ fn words(facts: &Facts<'_, '_>, kind: Kind, without: f64, processors: u64) -> (S
 
 const WHEN_QUIET: &str = "Measure again on a quiet machine; until then do not trust these times.";
 
-const LEAVE_ROOM: &str = "Leave processors to them: start smaller teams (OMP_NUM_THREADS), or have those threads \
-                          sleep when they have nothing to do.";
+const LEAVE_ROOM: &str = "Leave processors to them: start smaller teams (OMP_NUM_THREADS), or let those \
+                          threads sleep when they have nothing to do.";

@@ -135,7 +135,7 @@ pub struct Place {
 pub struct Causes {
     /// The causes that matter, most to win first.
     pub list: Vec<Cause>,
-    /// Places where time cannot be told from work, or is not to be won, in sentences.
+    /// Places where lost time cannot be separated from work, or cannot be won, in sentences.
     pub notes: Vec<String>,
     /// If the list is empty: a cause that the machine or chance may explain as well.
     pub doubtful: Option<Cause>,
@@ -163,7 +163,7 @@ pub(crate) struct Facts<'a, 'p> {
     pub(crate) dilation: Option<&'a Dilation>,
     /// See [`crate::outside::loops_without_work`].
     pub(crate) loops_without_work: &'a [bool],
-    /// What the kernel tells of the initial thread, if it tells anything.
+    /// The kernel's figures for the initial thread, if it gives any.
     pub(crate) first_thread: Option<FirstThread>,
 }
 
@@ -353,8 +353,8 @@ fn mentions(region: &Region, word: &str) -> bool {
 }
 
 /// Advice for a region whose directive has a `copyin` clause.
-const COPYIN: &str = "All threads but one copy what its copyin clause names, each time: where that is large, let them \
-                      share it.";
+const COPYIN: &str = "Its copyin clause copies variables to all other threads each time: if they are large, \
+                      let the threads share them.";
 
 impl Place {
     fn everywhere() -> Self {
@@ -425,7 +425,7 @@ type Detector = fn(&Facts<'_, '_>, &mut Ledger) -> Vec<Cause>;
 
 /// All detectors. Those with a more specific explanation stand first.
 const DETECTORS: &[Detector] = &[
-    teams::one_off,
+    teams::drop_start_of_first,
     teams_of_one::regions,
     small::regions,
     tasks::kept,
@@ -473,7 +473,7 @@ const BUSY_FIRST: u64 = 4;
 
 fn sort(list: &mut [Cause]) {
     let most = list.iter().map(|cause| cause.likely.ns).max().unwrap_or(0);
-    order::by_key(list, |cause| {
+    order::sort_by_key(list, |cause| {
         let first = cause.place.regions.first().copied();
         let likely = Reverse(cause.likely.ns);
         let is_busy_machine = machine::was_busy(cause) && most / BUSY_FIRST <= cause.likely.ns;
@@ -552,7 +552,7 @@ fn no_more_than(most: MostToWin, facts: &Facts<'_, '_>, list: &mut [Cause]) {
     sort(list);
     // Fewer threads win what the program's own causes leave.
     let mut own_first: Vec<&mut Cause> = list.iter_mut().collect();
-    order::by_key(&mut own_first, |cause| cause.kind == Kind::Oversubscription);
+    order::sort_by_key(&mut own_first, |cause| cause.kind == Kind::Oversubscription);
     for cause in own_first {
         limit(cause, rest_ns);
         rest_ns -= cause.likely.ns;

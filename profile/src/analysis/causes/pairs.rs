@@ -28,7 +28,7 @@ pub(super) fn evened_out(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
         let Some(part) = evened(&arrivals(facts, a), &arrivals(facts, b)) else {
             continue;
         };
-        let words = words(facts, a, b);
+        let words = pair_sentences(facts, a, b);
         let taken = ledger.take(|entry| [first, second].contains(&entry.region) && entry.is_wait());
         let all = super::sum(&taken);
         let amount = Amount {
@@ -65,7 +65,7 @@ struct PairSentences {
     remedy: String,
 }
 
-fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences {
+fn pair_sentences(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences {
     let (a, b) = (
         facts.labels[first.region].first,
         facts.labels[second.region].first,
@@ -80,8 +80,8 @@ fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences 
             what: "threads that have much to do in one of the two loops have little in the other".to_owned(),
             at: "between them",
             remedy: format!(
-                "If the loop at line {b} needs nothing from other threads' iterations of the one at line {a}, \
-                 add nowait to the latter."
+                "If no iteration of the loop at line {b} needs results of other threads from the loop at line \
+                 {a}, add nowait to the loop at line {a}."
             ),
         },
         (is_loop, _) => PairSentences {
@@ -95,8 +95,10 @@ fn words(facts: &Facts<'_, '_>, first: &Entry, second: &Entry) -> PairSentences 
             ),
             at: "at both",
             remedy: match is_loop {
-                true => "If what follows needs nothing from other threads' iterations, add nowait to the loop.",
-                false => "If what follows needs nothing that other threads do before it, remove it.",
+                true => "If the code that follows needs no results of other threads from the loop, add nowait \
+                         to the loop.",
+                false => "If the code that follows needs no results of other threads from before the barrier, \
+                          remove the barrier.",
             }
             .to_owned(),
         },
@@ -150,7 +152,7 @@ fn executions(node: &TreeNode<'_>) -> u64 {
 type Arrival = (usize, u64, u64);
 
 /// When threads arrived at a barrier, as far as it was the same thread that came late again and again. The
-/// work of a loop tells more than the waits: these hold the time in which a thread lacked a processor.
+/// work of a loop shows more than the waits, which also hold the time in which a thread lacked a processor.
 fn arrivals(facts: &Facts<'_, '_>, entry: &Entry) -> Vec<Arrival> {
     if entry.is_of(&[RegionKind::Loop])
         && let Some(rows) = facts.table(entry.region).and_then(work_and_wait)

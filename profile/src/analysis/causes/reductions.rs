@@ -10,7 +10,7 @@ use crate::model::{Row, Span};
 /// Combining is a cause if it takes at least this part of the loop's time.
 const COMBINING_SHARE: f64 = 0.1;
 
-/// The waits at the loop's end are for the parts of others if they are at most so many times as long
+/// The waits at the loop's end are for the parts of others if they are at most this many times as long
 /// as expected. Threads are not done with their work at the same time.
 const EXPECTED: f64 = 1.5;
 
@@ -60,8 +60,7 @@ fn cause(
     amount.upper = elapsed;
     let each_ns = combined.ns / combined.count.max(1);
     let what = format!(
-        "threads combined their parts of its reduction {}; that took {} of the loop's time, {} at a \
-         time",
+        "threads combined their parts of its reduction {}; that took {} of the loop's time, {} each time",
         count(combined.count, "time"),
         percent(100.0 * part),
         time(each_ns),

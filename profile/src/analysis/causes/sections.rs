@@ -10,7 +10,7 @@ use crate::region_kind::RegionKind;
 /// A section is longer than the others if it takes at least this multiple of their mean time.
 const LONGER: f64 = 1.25;
 
-/// What is known of the sections of a construct.
+/// The comparison of the sections of a construct.
 pub(super) enum Sections {
     /// One takes longer than the others: what there is to say of it.
     OneIsLonger(String),
@@ -21,7 +21,7 @@ pub(super) enum Sections {
 }
 
 /// The sections of a construct.
-pub(super) fn of<'f, 'p>(
+pub(super) fn nodes_of<'f, 'p>(
     facts: &'f Facts<'_, 'p>,
     construct: usize,
 ) -> impl Iterator<Item = &'f TreeNode<'p>> {
@@ -36,7 +36,7 @@ pub(super) fn of<'f, 'p>(
 /// The time in each section of a construct, in nanoseconds.
 pub(super) fn times(facts: &Facts<'_, '_>, construct: usize) -> BTreeMap<usize, u64> {
     let mut times = BTreeMap::new();
-    for node in of(facts, construct) {
+    for node in nodes_of(facts, construct) {
         let main = node.rows().map(|row| row.row.main.ns);
         *times.entry(node.region).or_default() += main.sum::<u64>();
     }
@@ -52,7 +52,7 @@ pub(super) fn longest(facts: &Facts<'_, '_>, construct: usize) -> Option<usize> 
 /// Compares the sections of a construct by their mean time in one execution.
 pub(super) fn compare(facts: &Facts<'_, '_>, construct: usize) -> Sections {
     let mut all: BTreeMap<usize, [u64; 2]> = BTreeMap::new();
-    for node in of(facts, construct) {
+    for node in nodes_of(facts, construct) {
         let [ns, count] = all.entry(node.region).or_default();
         for row in node.rows() {
             *ns += row.row.main.ns;
@@ -69,7 +69,7 @@ pub(super) fn compare(facts: &Facts<'_, '_>, construct: usize) -> Sections {
     let others = (sum - longest) / (all.len() as u64 - 1);
     match longest as f64 >= LONGER * others as f64 {
         true => Sections::OneIsLonger(format!(
-            "{} took {} at a time, and the other sections {} on average",
+            "{} took {} on average, and the other sections {}",
             facts.the(region),
             time(longest),
             time(others)

@@ -73,7 +73,7 @@ pub(super) fn serial_part(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
 /// For how long the initial thread slept outside of teams, in nanoseconds; 0 if that is little. It waited
 /// for input, output, time, or another process, and no other thread could have helped it.
 pub(super) fn slept(facts: &Facts<'_, '_>) -> u64 {
-    /// Sleep of less than one of so many parts of the serial time is little.
+    /// Sleep of less than 1/`PARTS_OF_SERIAL_TIME` of the serial time is little.
     const PARTS_OF_SERIAL_TIME: u64 = 20;
     let serial = facts.overheads.serial.ns;
     let first = facts.first_thread;
@@ -94,7 +94,7 @@ const AWAKE_LLVM_NS: u64 = 210_000_000;
 /// The time in which other threads of the program ran outside of all teams, in nanoseconds: in code that is not
 /// measured. 0 if that is little, or if they may have waited for the next team.
 fn unmeasured_ns(facts: &Facts<'_, '_>) -> u64 {
-    /// The least part of the serial time that is told.
+    /// The least part of the serial time that is mentioned.
     const LEAST_SHARE: f64 = 0.2;
     /// The least percentage of the run that the serial part must have. Of a shorter one, the processor time of
     /// other threads is not known well enough.
@@ -136,10 +136,10 @@ pub(super) fn note(facts: &Facts<'_, '_>) -> Option<String> {
     let is_much = unmeasured > 0 && facts.elapsed(unmeasured as f64).percent >= NEGLIGIBLE;
     let who = match facts.profile.run.runtimes.is_empty() {
         true => {
-            "OpenMP code that rompcc did not build, or threads that are not OpenMP's. `romp run` also \
-             measures the former, in a program that was built without rompcc"
+            "OpenMP code that was not built with rompcc, or threads that are not OpenMP threads. `romp run` \
+             measures such OpenMP code, too, if the whole program was built without rompcc"
         }
-        false => "threads that are not OpenMP's",
+        false => "threads that are not OpenMP threads",
     };
     is_much.then(|| {
         format!(
@@ -157,7 +157,7 @@ fn short_stretches(facts: &Facts<'_, '_>) -> f64 {
     short.map(|of| of.ns as f64).sum()
 }
 
-/// Where most of the serial time went. Functions, user regions or the surrounding regions tell
+/// Where most of the serial time went. Functions, user regions or the surrounding regions show
 /// this, where known.
 fn place(facts: &Facts<'_, '_>) -> (Place, String) {
     let mut place = Place {

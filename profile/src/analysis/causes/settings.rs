@@ -1,4 +1,4 @@
-//! What the user's settings tell of a run, and advice on them.
+//! The user's settings (environment variables) as far as they explain a cause, and advice on them.
 
 use std::collections::BTreeSet;
 
@@ -47,14 +47,13 @@ pub(super) fn has_usual_waits(facts: &Facts<'_, '_>) -> bool {
     sleeps_at_once(facts).is_some() || !names.iter().any(|name| settings.contains_key(*name))
 }
 
-/// The advice not to have threads sleep at once, where a team or a barrier costs so many nanoseconds; empty
+/// The advice not to have threads sleep at once, where a team or a barrier costs this many nanoseconds; empty
 /// if they do not.
-pub(super) fn wakes(facts: &Facts<'_, '_>, cost_ns: u64) -> String {
+pub(super) fn advice_on_waking(facts: &Facts<'_, '_>, cost_ns: u64) -> String {
     let setting = sleeps_at_once(facts).filter(|_| cost_ns >= SLEEPS_NS);
     setting.map_or(String::new(), |setting| {
         format!(
-            "{setting} has threads sleep as soon as they wait, and waking them takes long: try without \
-             it. "
+            "{setting} makes threads sleep as soon as they wait, and waking them takes long: try without it. "
         )
     })
 }
@@ -66,7 +65,7 @@ pub(super) fn shared(facts: &Facts<'_, '_>, threads: u64) -> String {
 
 /// The advice for inner teams with too many threads. Regions nest if a variable says so (OpenMP 5.2, 2.4), or
 /// a call of the program, which comes later.
-pub(super) fn not_nested(facts: &Facts<'_, '_>) -> String {
+pub(super) fn advice_against_nesting(facts: &Facts<'_, '_>) -> String {
     let settings = &facts.profile.run.settings;
     let is = |name: &str, allows: &dyn Fn(&str) -> bool| {
         let value = settings.get(name);
@@ -78,9 +77,9 @@ pub(super) fn not_nested(facts: &Facts<'_, '_>) -> String {
         || is("OMP_NUM_THREADS", &is_list)
         || is("OMP_PROC_BIND", &is_list);
     let avoid = match is_by_variable {
-        true => "Parallel regions nest: set OMP_MAX_ACTIVE_LEVELS=1",
+        true => "Parallel regions are nested: set OMP_MAX_ACTIVE_LEVELS=1",
         false => {
-            "Parallel regions nest, as the program asks for: have it call omp_set_max_active_levels(1)"
+            "Parallel regions are nested because the program asks for it: call omp_set_max_active_levels(1) instead"
         }
     };
     format!(
@@ -102,8 +101,8 @@ pub(super) fn threads_of_team(facts: &Facts<'_, '_>) -> u64 {
     run.at_once(asked.min(limit))
 }
 
-/// What says that a team has so many threads, in words: `OMP_NUM_THREADS is 4`, or the number of processors.
-pub(super) fn who_asks_for(facts: &Facts<'_, '_>, threads: u64) -> String {
+/// The reason why a team has this number of threads, in words: `OMP_NUM_THREADS is 4`, or the number of processors.
+pub(super) fn reason_for_threads(facts: &Facts<'_, '_>, threads: u64) -> String {
     match number(facts, "OMP_NUM_THREADS") {
         Some(asked) => format!("OMP_NUM_THREADS is {asked}"),
         None => format!("the process may use {}", count(threads, "processor")),
@@ -141,11 +140,11 @@ fn forking_threads(facts: &Facts<'_, '_>) -> u64 {
 }
 
 /// Advice to run no more threads than there are processors.
-pub(super) fn fewer_threads(facts: &Facts<'_, '_>) -> String {
+pub(super) fn advice_on_fewer_threads(facts: &Facts<'_, '_>) -> String {
     let mut nodes = facts.tree.nodes.iter();
     let forking = forking_threads(facts);
     let fewer = match number(facts, "OMP_NUM_THREADS") {
-        _ if nodes.any(|node| facts.has_inner_teams(node)) => not_nested(facts),
+        _ if nodes.any(|node| facts.has_inner_teams(node)) => advice_against_nesting(facts),
         _ if forking > 1 => format!(
             "{} of the program start teams of their own: let all teams together have no more threads than \
              processors (OMP_NUM_THREADS, num_threads).",
@@ -162,8 +161,8 @@ pub(super) fn fewer_threads(facts: &Facts<'_, '_>) -> String {
     };
     match waits_actively(facts) {
         true => format!(
-            "{fewer} If it must have more, set OMP_WAIT_POLICY=passive: threads that wait keep \
-             processors from those that have work."
+            "{fewer} If the program needs more threads, set OMP_WAIT_POLICY=passive, so that waiting threads \
+             leave their processors to those that have work."
         ),
         false => fewer,
     }

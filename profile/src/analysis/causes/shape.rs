@@ -102,7 +102,7 @@ fn leave_out_alone(rows: &mut Vec<(usize, u64, u64)>, threads: &[Thread]) {
 }
 
 /// Returns none if there is nothing to compare.
-pub(super) fn of(table: &Table, threads: &[Thread]) -> Option<Spread> {
+pub(super) fn spread_of(table: &Table, threads: &[Thread]) -> Option<Spread> {
     let mut rows = work_and_wait(table)?;
     leave_out_alone(&mut rows, threads);
     let work = |(thread, work, _): &(usize, u64, u64)| (*thread, *work);

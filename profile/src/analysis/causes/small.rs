@@ -111,7 +111,7 @@ impl Region {
     }
 }
 
-/// The user's work in so many bodies, in nanoseconds, if threads were busy for `useful`
+/// The user's work in this many bodies, in nanoseconds, if threads were busy for `useful`
 /// nanoseconds, and each body needed this `overhead`.
 pub(super) fn without_overhead(run: &Run, useful: f64, bodies: u64, overhead: f64) -> f64 {
     let [least, most] = HANDING_OUT;
@@ -212,7 +212,7 @@ fn team_cost(facts: &Facts<'_, '_>, entry: &Entry) -> f64 {
 }
 
 fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>) -> Option<Cause> {
-    crate::order::by(&mut small, |a, b| b.0.wall.total_cmp(&a.0.wall));
+    crate::order::sort_by(&mut small, |a, b| b.0.wall.total_cmp(&a.0.wall));
     let (first, _) = small.first()?;
     let pair_cost = facts.profile.run.pair_cost_ps as f64 / 1000.0;
     let stay_regions = kind == Kind::SmallRegions && small.len() > 1;
@@ -260,13 +260,13 @@ fn cause(facts: &Facts<'_, '_>, kind: Kind, mut small: Vec<(Region, Vec<Entry>)>
         false => String::new(),
     };
     let what = format!(
-        "{shared}started {}, for {} of work at a time; its team costs {}",
+        "{shared}started {}, with {} of work each time; its team costs {}",
         count(instances, "time"),
         time(each(useful)),
         time(each(paid)),
     );
     let remedy = match are_teams_too_large {
-        true => settings::fewer_threads(facts),
+        true => settings::advice_on_fewer_threads(facts),
         false => {
             let usual = remedy(facts, kind, [each(useful), each(paid), breaks_even]);
             match mentions(&facts.profile.regions[first.region], "copyin") {
@@ -303,17 +303,17 @@ pub(super) fn may_lack_processors(facts: &Facts<'_, '_>, cause: &Cause) -> bool 
 /// `breaks_even`: the work from which on a team pays. All in nanoseconds.
 fn remedy(facts: &Facts<'_, '_>, kind: Kind, [work, paid, breaks_even]: [u64; 3]) -> String {
     if kind == Kind::Oversubscription {
-        return settings::not_nested(facts);
+        return settings::advice_against_nesting(facts);
     }
-    let wakes = settings::wakes(facts, paid);
+    let wakes = settings::advice_on_waking(facts, paid);
     // With a clause that is false, GCC's runtime still makes a team, of one thread.
     let by_branch = facts.profile.run.calls_gnu_runtime();
     let serial = if 2 * work <= breaks_even {
         let least = time(breaks_even);
         match by_branch {
             true => format!(
-                ", or branch to a serial copy of it where it has less than about {least} of work \
-                 (with an if clause it still makes a team of one)"
+                ", or branch to a serial copy of it where it has less than about {least} of work (with an if \
+                 clause, it still starts a team of one thread)"
             ),
             false => format!(
                 ", or keep it serial with an if clause where it has less than about {least} of work"
@@ -321,11 +321,11 @@ fn remedy(facts: &Facts<'_, '_>, kind: Kind, [work, paid, breaks_even]: [u64; 3]
         }
     } else if work as f64 <= WORTH_A_TEAM {
         let how = match by_branch {
-            true => "in a branch of its own",
+            true => "in a serial copy of the code",
             false => "with an if clause",
         };
         let why = match facts.overheads.threads > 1 {
-            true => ": the threads' work includes fetching data from each other's caches",
+            true => ": part of the threads' work is fetching data from each other's caches",
             false => "",
         };
         format!(", or try whether it is faster serial, {how}{why}")

@@ -67,7 +67,7 @@ pub(super) fn constructs(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Caus
     let regions: Vec<usize> = small.iter().map(|it| it.entry.region).collect();
     ledger.take(|entry| entry.is_wait() && regions.contains(&entry.region));
     let lost = |it: &Construct| it.entry.amount.likely * it.part;
-    crate::order::by(&mut small, |a, b| lost(b).total_cmp(&lost(a)));
+    crate::order::sort_by(&mut small, |a, b| lost(b).total_cmp(&lost(a)));
     cause(facts, &small).into_iter().collect()
 }
 
@@ -180,7 +180,7 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
     let place = facts.in_all(regions, "small worksharing constructs");
     let each = |ns: u64| ns / first.executions;
     let what = format!(
-        "each thread executed it {}, for {}{} of work at a time; its barrier costs {}",
+        "each thread executed it {}, with {}{} of work each time; its barrier costs {}",
         count(first.times, "time"),
         match first.is_work_known {
             true => "",
@@ -201,7 +201,7 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
         true => STATEMENTS,
         false => "",
     };
-    let wakes = settings::wakes(facts, each(first.entry.amount.lost));
+    let wakes = settings::advice_on_waking(facts, each(first.entry.amount.lost));
     let fewer = match facts.is_crowded() {
         true => FEWER,
         false => "",
@@ -214,17 +214,16 @@ fn cause(facts: &Facts<'_, '_>, small: &[Construct]) -> Option<Cause> {
     Some(cause.showing(&evidence).saying(what, remedy))
 }
 
-const REMEDY: &str = "Share out a loop around it instead, so that threads meet less often, or add \
-                      nowait where nothing that follows needs what other threads did in it.";
+const REMEDY: &str = "Share out an outer loop instead, so that there are fewer barriers, or add nowait if the \
+                      code that follows needs no results of other threads from it.";
 
 /// For a `single` with `copyprivate`, which cannot have `nowait` (OpenMP 5.2, 10.1.1).
 const COPIES: &str = "Share out a loop around it instead, so that threads meet less often, or let each thread find \
                       the values of its copyprivate clause itself.";
 
 /// For threads that wait for each other's processors.
-const FEWER: &str = " With no more threads than processors, to meet takes much less time.";
+const FEWER: &str = " With no more threads than processors, a barrier takes much less time.";
 
 /// Of a `workshare`, whose statements are units of work, each finished before the next one begins (OpenMP
 /// 5.2, 11.4).
-const STATEMENTS: &str =
-    " Threads also meet behind each of its statements, which counts as work here.";
+const STATEMENTS: &str = " Threads also wait for each other after each of its statements; that time counts as work here.";

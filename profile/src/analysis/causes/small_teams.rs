@@ -57,7 +57,7 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
         return Vec::new();
     }
     if overheads.threads == 1 && overheads.processes == 1 {
-        return of_one_thread(facts).into_iter().collect();
+        return cause_of_one_thread(facts).into_iter().collect();
     }
     if overheads.small_teams.percent < NEGLIGIBLE {
         return Vec::new();
@@ -85,12 +85,12 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     let (lost, sizes) = (time(lost), most.sizes());
     let (what, all_threads) = match small.len() {
         1 => (
-            format!("its teams had {sizes}, not {all}: {lost} of thread time were not used"),
+            format!("its teams had {sizes}, not {all}: {lost} of thread time was not used"),
             "See whether it can use all threads.",
         ),
         _ => (
             format!(
-                "their teams had fewer than {all}: {lost} of thread time were not used; those of that one \
+                "their teams had fewer than {all}: {lost} of thread time was not used; the teams of that one \
                  had {sizes}"
             ),
             "See whether these regions can use all threads.",
@@ -100,17 +100,17 @@ pub(super) fn regions(facts: &Facts<'_, '_>, _: &mut Ledger) -> Vec<Cause> {
     vec![cause.saying(what, format!("{all_threads}{why}"))]
 }
 
-/// The small teams of all outermost regions, most to win first, if the program can have so many threads.
+/// The small teams of all outermost regions, most to win first, if the program can have this many threads.
 fn all_small(facts: &Facts<'_, '_>, threads: u64) -> Vec<SmallTeams> {
     let all = members_by_region(facts).into_iter();
     let small = all.filter_map(|(region, members)| small_teams(facts, region, members, threads));
     let mut small: Vec<SmallTeams> = small.collect();
-    crate::order::by(&mut small, |a, b| b.likely.total_cmp(&a.likely));
+    crate::order::sort_by(&mut small, |a, b| b.likely.total_cmp(&a.likely));
     small
 }
 
 /// All regions, if none of them ever had more than one thread, and the user did not ask for that.
-fn of_one_thread(facts: &Facts<'_, '_>) -> Option<Cause> {
+fn cause_of_one_thread(facts: &Facts<'_, '_>) -> Option<Cause> {
     let threads = settings::threads_of_team(facts);
     let small = all_small(facts, threads);
     let most = small.first()?;
@@ -135,7 +135,7 @@ fn of_one_thread(facts: &Facts<'_, '_>) -> Option<Cause> {
     };
     let what = format!(
         "{their_teams} had 1 thread, though {}",
-        settings::who_asks_for(facts, threads)
+        settings::reason_for_threads(facts, threads)
     );
     Some(cause.saying(
         what,
@@ -143,7 +143,7 @@ fn of_one_thread(facts: &Facts<'_, '_>) -> Option<Cause> {
     ))
 }
 
-/// What is said of the clauses by which a region limits its teams.
+/// Sentences on the clauses by which a region limits its teams.
 fn clauses(facts: &Facts<'_, '_>, region: usize) -> String {
     let clauses = CLAUSES.iter();
     let its = clauses.filter(|(clause, _)| mentions(&facts.profile.regions[region], clause));
@@ -154,11 +154,11 @@ fn clauses(facts: &Facts<'_, '_>, region: usize) -> String {
 const CLAUSES: &[(&str, &str)] = &[
     (
         "if",
-        " An if clause may keep it serial more often than need be.",
+        " An if clause may keep it serial more often than necessary.",
     ),
     (
         "num_threads",
-        " A num_threads clause says how many threads it has.",
+        " A num_threads clause sets the number of its threads.",
     ),
 ];
 
@@ -179,7 +179,7 @@ fn small_teams(
 ) -> Option<SmallTeams> {
     // Of more threads than processors, only as many as there are processors run at once.
     let at_once = facts.profile.run.at_once(threads) as usize;
-    crate::order::by_key(&mut members, |member| Reverse(member.ns));
+    crate::order::sort_by_key(&mut members, |member| Reverse(member.ns));
     let all = members.first()?.ns;
     let sum: u64 = members.iter().map(|member| member.ns).sum();
     // For each size of small teams: their elapsed time, and how many there were.

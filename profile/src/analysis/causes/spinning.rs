@@ -49,7 +49,7 @@ pub(super) fn looks(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let locks: Vec<Entry> = ledger.open().filter(is_lock).cloned().collect();
     for spin in spins(facts, &locks, MOSTLY_LOOKS, 0.0).into_values() {
         ledger.take(|entry| spin.regions.contains(&entry.region));
-        causes.push(of_lock(facts, spin));
+        causes.push(cause_of_polled_lock(facts, spin));
     }
     causes
 }
@@ -60,7 +60,7 @@ pub(super) fn is_polling(cause: &Cause) -> bool {
 }
 
 /// Threads that test a lock until it is free.
-fn of_lock(facts: &Facts<'_, '_>, spin: Spin) -> Cause {
+fn cause_of_polled_lock(facts: &Facts<'_, '_>, spin: Spin) -> Cause {
     let amount = spin.amount;
     let mut place = facts.at("for", spin.regions[0]);
     place.regions = spin.regions;
@@ -71,8 +71,7 @@ fn of_lock(facts: &Facts<'_, '_>, spin: Spin) -> Cause {
         "threads tested it until it was free: {} failed",
         count(spin.looks, "test")
     );
-    let remedy = "Do less while it is set, set it less often, or do other work while it is not \
-                  free.";
+    let remedy = "Hold it for less time, set it less often, or do other work while it is not free.";
     cause
         .showing(&[("failed", spin.looks)])
         .saying(what, remedy)
@@ -94,13 +93,13 @@ fn cause(facts: &Facts<'_, '_>, ledger: &mut Ledger, spin: Spin, looks: &[Entry]
     cause.category = Some(Category::Synch);
     cause.is_estimated = true;
     let what = format!(
-        "threads waited in a loop for another one to go on: they looked {}",
+        "threads waited for another thread in a polling loop: they looked {}",
         count(spin.looks, "time")
     );
     cause.showing(&[("times", spin.looks)]).saying(
         what,
-        "Find what the thread that is waited for does meanwhile: share it out, hand over in \
-         smaller parts, or let tasks with depend clauses keep the order.",
+        "Find out what the other thread does meanwhile: share that work out, hand its results over in smaller \
+         parts, or use tasks with depend clauses to keep the order.",
     )
 }
 
@@ -182,8 +181,9 @@ fn note(facts: &Facts<'_, '_>, region: usize) -> Option<String> {
     let part = times as f64 * FENCE / facts.overheads.thread_time_ns.max(1) as f64;
     (100.0 * part >= NEGLIGIBLE).then(|| {
         format!(
-            "The {} was executed {}. At each of them a thread waits until all it has stored has left its processor, \
-             which cannot be told from the work around. Flush less often, such as once behind the loop.",
+            "The {} was executed {}. Each flush waits until all stores of its thread have left the processor; \
+             that time cannot be separated from the work around it. Flush less often, for example once after \
+             the loop.",
             facts.labels[region].in_words(),
             count(times, "time")
         )

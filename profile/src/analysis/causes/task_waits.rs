@@ -200,7 +200,7 @@ fn around<'f, 'p>(
 /// From this number of waits on, it is no coincidence that each of them is for one task.
 const REPEATED: u64 = 3;
 
-/// A `taskwait` waits for one task at a time if there are at most so many tasks for each wait.
+/// A `taskwait` waits for one task at a time if there are at most this many tasks for each wait.
 const ONE_TASK: f64 = 1.5;
 
 /// The `taskwait` of the same team that waits for one task at a time, if there is one. A
@@ -306,8 +306,8 @@ fn too_few_tasks(facts: &Facts<'_, '_>, region: usize) -> String {
     if let Some(wait) = waits_for_one_task(facts, region) {
         let wait = facts.the(wait);
         return format!(
-            "The wait of {wait} is for one task at a time: create all tasks that can run at the \
-             same time before it."
+            "Each execution of {wait} waits for only one task: create all tasks that can run at the same time \
+             before it."
         );
     }
     let waits_for_tasks = |region: &Region| region.kind == RegionKind::Taskwait;

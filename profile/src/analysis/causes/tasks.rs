@@ -23,7 +23,7 @@ fn larger_tasks(region: &Region) -> &'static str {
         }
         RegionKind::Taskloop => "Give the loop a grainsize, so that each task has more to do.",
         _ => {
-            "Create fewer and larger ones: below some size call the work directly, without a task."
+            "Create fewer and larger tasks: below some size, do the work directly, without a task."
         }
     }
 }
@@ -39,7 +39,7 @@ fn more_tasks(region: &Region) -> &'static str {
     }
 }
 
-/// A taskloop makes one task each time if it makes at most so many on average.
+/// A taskloop makes one task each time if it makes at most this many on average.
 const ONE_EACH: f64 = 1.5;
 
 /// Advice for a taskloop that makes one task each time.
@@ -120,10 +120,10 @@ pub(super) fn small(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
 /// A thread keeps the tasks of a taskloop if it executes at least this part of them itself.
 const KEPT_TASKS_SHARE: f64 = 0.9;
 
-/// With at most so many tasks for each thread, GCC's runtime hands them out.
+/// With at most this many tasks for each thread, GCC's runtime hands them out.
 const HANDED_OUT: u64 = 64;
 
-/// One cause for each taskloop of which the thread that comes to it executes all tasks, while the
+/// One cause for each taskloop of which the encountering thread executes all tasks, while the
 /// others wait for it at the end of a `single`. There are fewer tasks than threads; or they are so many
 /// that GCC's runtime executes them at once.
 pub(super) fn kept(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
@@ -240,7 +240,7 @@ impl Kept {
             _ => " each time",
         };
         format!(
-            "it made only {}{each_time}, which the thread that came to it executed itself, while others waited",
+            "it made only {}{each_time}, and the thread that encountered it executed them itself while others waited",
             count(self.tasks.div_ceil(self.loops), "task"),
         )
     }
@@ -252,8 +252,8 @@ impl Kept {
             false => "nearly all",
         };
         format!(
-            "the thread that came to it executed {all} of {} itself, while others waited: the runtime \
-             does so where there are very many",
+            "the thread that encountered it executed {all} of {} itself while others waited: the runtime does \
+             so if a taskloop makes very many tasks",
             count(self.tasks, "task"),
         )
     }

@@ -9,7 +9,7 @@ use crate::overheads::Category;
 use crate::region_kind::PseudoRegion;
 
 /// Drops the one-time cost of creating the threads: no change of the region can win it.
-pub(super) fn one_off(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
+pub(super) fn drop_start_of_first(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> {
     let roots = facts.tree.nodes.iter();
     let mut teams = roots.filter(|node| node.is_outermost_team());
     let Some(first) = teams.next() else {
@@ -66,7 +66,7 @@ pub(super) fn starting(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause>
         let what = match kind.is_task_creation() {
             true => format!("{} took {each} each", count(starts, "task")),
             false => format!(
-                "started {}, {each} of its threads' time lost each time on average",
+                "started {}; each time, {each} of thread time was lost on average",
                 count(starts, "time")
             ),
         };

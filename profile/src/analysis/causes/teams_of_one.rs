@@ -30,7 +30,7 @@ pub(super) fn regions(facts: &Facts<'_, '_>, ledger: &mut Ledger) -> Vec<Cause> 
     ledger.take(|entry| {
         is_cost_of_team(entry) && found.iter().any(|(region, _)| *region == entry.region)
     });
-    crate::order::by(&mut found, |a, b| b.1.likely.total_cmp(&a.1.likely));
+    crate::order::sort_by(&mut found, |a, b| b.1.likely.total_cmp(&a.1.likely));
     cause(facts, &of_one, found).into_iter().collect()
 }
 
@@ -87,15 +87,14 @@ fn cause(
     let mut cause = facts.cause_of(Kind::TeamsOfOne, place, amount);
     cause.category = Some(Category::Mgmt);
     let what = format!(
-        "threads of other teams started {it} {}, each time with a team of one thread, for {} of work at a time; \
-         the team costs {}",
+        "threads of other teams started {it} {}, each time with a team of one thread and {} of work; the team costs {}",
         count(instances, "time"),
         time(works),
         time(costs),
     );
     let remedy = format!(
-        "Where omp_in_parallel() is true, branch to a serial copy of {it} (with an if clause it still makes a \
-         team of one)."
+        "Where omp_in_parallel() is true, branch to a serial copy of {it} (with an if clause, it still starts \
+         a team of one thread)."
     );
     let evidence = [
         ("instances", instances),
@@ -112,7 +111,7 @@ fn useful(facts: &Facts<'_, '_>, region: usize) -> u64 {
     its.map_or(0, |(_, of)| of.useful_ns)
 }
 
-/// The time in so many bodies that LLVM's runtime needed to hand out iterations, in nanoseconds. GCC's code
+/// The time in this many bodies that LLVM's runtime needed to hand out iterations, in nanoseconds. GCC's code
 /// computes them in place. `useful`: the time in these bodies.
 fn hidden(facts: &Facts<'_, '_>, bodies: u64, useful: u64) -> u64 {
     if facts.profile.run.calls_gnu_runtime() {

@@ -30,11 +30,11 @@ fn is_wait(entry: &Entry) -> bool {
 fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     let entry = largest(taken)?;
     let subject = subject(facts, entry);
-    let at = || at(facts, entry, subject);
+    let at = || place_of_wait(facts, entry, subject);
     let lost = entry.amount.lost;
     let table = facts.table(entry.region).filter(|_| facts.matters(taken));
     let Some(table) = table else {
-        let cause = facts.cause(of_construct(entry.cost.kind, entry.category), at(), taken);
+        let cause = facts.cause(kind_of_cause(entry.cost.kind, entry.category), at(), taken);
         return Some(cause.saying(format!("threads waited {}", time(lost)), ""));
     };
     let other = sibling(facts, entry);
@@ -48,17 +48,17 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
     // A loop without a barrier before this construct explains more than the little work in this
     // construct.
     if let Some(other) = other.filter(|_| subject == entry.region) {
-        return Some(of_sibling(facts, taken, entry, other));
+        return Some(cause_of_sibling(facts, taken, entry, other));
     }
     if !facts.knows_work_of(entry.region) {
         let cause = facts
-            .cause(of_construct(entry.cost.kind, entry.category), at(), taken)
+            .cause(kind_of_cause(entry.cost.kind, entry.category), at(), taken)
             .by_chance();
         return Some(cause.saying(last_to_come(facts, entry), UNSEEN_WORK));
     }
     if let Some(work) = too_little_work(table, entry.category, entry.cost.quantity) {
         let what = format!(
-            "all threads' work there was only {}, which does not explain the wait",
+            "all threads together worked only {} there, which does not explain the wait",
             time(work)
         );
         let cause = facts.cause(Kind::LateThreads, at(), taken);
@@ -69,7 +69,7 @@ fn cause(facts: &Facts<'_, '_>, taken: &[Entry]) -> Option<Cause> {
                 .saying(what, too_late(facts, entry)),
         );
     }
-    Some(own(facts, taken, entry, subject))
+    Some(cause_of_construct(facts, taken, entry, subject))
 }
 
 /// The construct whose work threads waited for: that of the wait, or the one construct that is all of a
@@ -110,7 +110,7 @@ fn subject(facts: &Facts<'_, '_>, entry: &Entry) -> usize {
 }
 
 /// The place of a wait for the work of a construct, its [`subject`].
-fn at(facts: &Facts<'_, '_>, entry: &Entry, subject: usize) -> Place {
+fn place_of_wait(facts: &Facts<'_, '_>, entry: &Entry, subject: usize) -> Place {
     let mut place = facts.at(entry.cost.place, subject);
     if subject != entry.region {
         place.regions.push(entry.region);
@@ -127,8 +127,8 @@ fn too_late(facts: &Facts<'_, '_>, entry: &Entry) -> &'static str {
 }
 
 /// Advice for a `single` with `copyprivate`, which cannot have `nowait`.
-const COPIES: &str = "Share its work out, prepare its values ahead while the others work, or let each \
-                      thread find them itself.";
+const COPIES: &str = "Share its work out, prepare its values in advance while the others work, or let each \
+                      thread compute them itself.";
 
 /// Whether a construct has a `copyprivate` clause. In Fortran the directive at its end has the clause.
 pub(super) fn has_copyprivate(region: &Region) -> bool {
@@ -137,22 +137,23 @@ pub(super) fn has_copyprivate(region: &Region) -> bool {
 }
 
 /// Said of sections of which none is longer than the others.
-const EVEN_SECTIONS: &str = "no section takes much longer than the others, but threads were done with theirs at \
-                             different times";
+const EVEN_SECTIONS: &str = "no section takes much longer than the others, but the threads finished their \
+                             sections at different times";
 
 /// Advice for such sections.
-const TASKS_FOR_SECTIONS: &str = "If the threads have different numbers of them, or they differ from one execution to \
-                                  the next, more and smaller sections or tasks spread the work.";
+const TASKS_FOR_SECTIONS: &str = "If threads get different numbers of sections, or the times of sections \
+                                  change from one execution to the next, use more and smaller sections, or \
+                                  tasks.";
 
 /// Advice for a loop whose begin was not seen each time.
-const UNSEEN_WORK: &str = "Its work can't be seen in this mode, since the compiler shows the loop's begin only once: \
-                           build with rompcc to see which thread has how much to do.";
+const UNSEEN_WORK: &str = "Its work can't be measured in this mode, since the compiled code shows where the \
+                           loop begins only once: build with rompcc to see how much work each thread has.";
 
 /// A construct is all that a region does if it takes this part of its work.
 const ALL_OF_ITS_WORK: f64 = 0.9;
 
 /// The kind of cause that a construct suggests at whose end threads wait.
-fn of_construct(kind: RegionKind, category: Category) -> Kind {
+fn kind_of_cause(kind: RegionKind, category: Category) -> Kind {
     match (kind, category) {
         (RegionKind::Single, _) => Kind::Single,
         (RegionKind::Sections | RegionKind::ParallelSections, _) => Kind::Sections,
@@ -162,24 +163,29 @@ fn of_construct(kind: RegionKind, category: Category) -> Kind {
     }
 }
 
-fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) -> Cause {
+fn cause_of_construct(
+    facts: &Facts<'_, '_>,
+    taken: &[Entry],
+    entry: &Entry,
+    subject: usize,
+) -> Cause {
     let region = &facts.profile.regions[subject];
-    // Without rebuilding, GCC's `sections` that are all of a region are not told from the region.
-    let kind_of_work = match sections::of(facts, subject).next() {
+    // In a program that was not built with Romp, GCC's `sections` that are all of a region are one region with it.
+    let kind_of_work = match sections::nodes_of(facts, subject).next() {
         Some(_) if region.kind == RegionKind::Parallel => RegionKind::Sections,
         _ => region.kind,
     };
-    let kind = of_construct(kind_of_work, entry.category);
-    let place = at(facts, entry, subject);
+    let kind = kind_of_cause(kind_of_work, entry.category);
+    let place = place_of_wait(facts, entry, subject);
     let cause = facts.cause(kind, place, taken);
     let table = facts.table(entry.region);
     let starts_anew = entry.cost.kind.is_parallel() && waits_elsewhere(facts, entry);
     let spread = table
         .filter(|_| !starts_anew)
-        .and_then(|table| shape::of(table, &facts.profile.threads));
+        .and_then(|table| shape::spread_of(table, &facts.profile.threads));
     let of_loop = loop_facts(region, facts.table(subject));
     if let (Kind::Imbalance, Some(spread)) = (kind, spread) {
-        return of_spread(facts, entry, region.kind, cause, &spread, of_loop);
+        return cause_of_spread(facts, entry, region.kind, cause, &spread, of_loop);
     }
     let remedy = match kind == Kind::Single && has_copyprivate(region) {
         true => Some(COPIES),
@@ -200,7 +206,9 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) ->
         Kind::Sections => match &sections {
             Sections::OneIsLonger(which) => which.clone(),
             Sections::Even => EVEN_SECTIONS.to_owned(),
-            Sections::Unknown => "threads waited for the one with the longest sections".to_owned(),
+            Sections::Unknown => {
+                "threads waited for the thread with the longest sections".to_owned()
+            }
         },
         Kind::Barrier => last_to_come(facts, entry),
         Kind::Imbalance if starts_anew => last_to_come(facts, entry),
@@ -224,7 +232,7 @@ fn own(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, subject: usize) ->
 }
 
 /// A wait at a construct of which it is known how much each thread had to do.
-fn of_spread(
+fn cause_of_spread(
     facts: &Facts<'_, '_>,
     entry: &Entry,
     kind: RegionKind,
@@ -276,13 +284,15 @@ fn last_to_come(facts: &Facts<'_, '_>, entry: &Entry) -> String {
     let last = waits.iter().min_by_key(|(_, ns)| *ns);
     let first = waits.iter().max_by_key(|(_, ns)| *ns);
     match (last, first) {
-        (Some(last), Some(first)) if !all_wait(facts, entry) => format!(
-            "threads waited mostly for thread {}: thread {} waited {}, it only {}",
-            facts.threads[last.0],
-            facts.threads[first.0],
-            time(first.1),
-            time(last.1)
-        ),
+        (Some(last), Some(first)) if !all_wait(facts, entry) => {
+            let late = &facts.threads[last.0];
+            format!(
+                "threads waited mostly for thread {late}: thread {} waited {}, thread {late} only {}",
+                facts.threads[first.0],
+                time(first.1),
+                time(last.1)
+            )
+        }
         _ => "threads took turns in being late".to_owned(),
     }
 }
@@ -299,12 +309,12 @@ fn all_wait(facts: &Facts<'_, '_>, entry: &Entry) -> bool {
 const LATE_FROM_EXECUTIONS: u64 = 3;
 
 /// Advice for a thread that is late.
-const LATE_THREAD_ADVICE: &str = "See what it does before: share that out, let tasks do it, or let the others \
-                    go on where they need not wait.";
+const LATE_THREAD_ADVICE: &str = "See what that thread does before: share that work out, make tasks of it, or \
+                                  let the others go on where they need not wait.";
 
 /// Advice for threads that are late in turns.
-const TURNS: &str = "No thread is late again and again: see whether what it has to do differs from one \
-                     execution to the next, and whether other programs used the processors.";
+const TURNS: &str = "No thread is always the last: see whether the work of a thread changes from one execution \
+                     to the next, and whether other programs used the processors.";
 
 /// For the statements of a `workshare` that the compiler does not share out: the thread that comes first executes
 /// them.
@@ -312,18 +322,17 @@ const STATEMENTS_IN_TURNS: &str =
     "one thread executed most of its statements while the others waited, not always the same one";
 
 /// For threads that are late in turns in a combined loop, which ends with its region.
-const PARALLEL_LOOP_TURNS: &str = "No thread is late again and again: if iterations differ from one execution \
-                                   to the next, hand them out at run time, as with schedule(dynamic,CHUNK); \
-                                   and see whether other programs used the processors.";
+const PARALLEL_LOOP_TURNS: &str = "No thread is always the last: if iterations change from one execution to \
+                                   the next, hand them out at run time, as with schedule(dynamic,CHUNK); and \
+                                   see whether other programs used the processors.";
 
 /// For a loop that hands out its iterations at run time. A thread that comes late gets fewer of them.
-const LONGEST_IN_TURNS: &str =
-    "threads took turns in being late: the one that got the longest of the last iterations";
+const LONGEST_IN_TURNS: &str = "threads took turns in being late: each time the one that got the longest of the last iterations";
 
 /// For threads that are late in turns at a loop whose end has a barrier of its own.
-const LOOP_TURNS: &str = "No thread is late again and again: add nowait if nothing that follows needs \
-                          what other threads did in the loop, so that an early thread goes on; or \
-                          hand out its iterations at run time, as with schedule(dynamic,CHUNK).";
+const LOOP_TURNS: &str = "No thread is always the last: add nowait if the code that follows needs no results \
+                          of other threads from the loop, so that an early thread goes on; or hand out its \
+                          iterations at run time, as with schedule(dynamic,CHUNK).";
 
 fn uneven(facts: &Facts<'_, '_>, spread: &shape::Spread, is_loop: bool) -> String {
     let name = |thread: usize| &facts.threads[thread];
@@ -331,7 +340,9 @@ fn uneven(facts: &Facts<'_, '_>, spread: &shape::Spread, is_loop: bool) -> Strin
         (Shape::Turns, _) => return "threads took turns in being late".to_owned(),
         (Shape::Late, _) => {
             let late = name(spread.last);
-            return format!("all had as much to do in it, but thread {late} came late");
+            return format!(
+                "all threads had the same amount of work in it, but thread {late} came late"
+            );
         }
         (Shape::Rising, true) => "later iterations take longer: ",
         (Shape::Falling, true) => "earlier iterations take longer: ",
@@ -355,7 +366,12 @@ struct Sibling {
     longest_ns: u64,
 }
 
-fn of_sibling(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, other: Sibling) -> Cause {
+fn cause_of_sibling(
+    facts: &Facts<'_, '_>,
+    taken: &[Entry],
+    entry: &Entry,
+    other: Sibling,
+) -> Cause {
     let kind = match other.kind {
         RegionKind::Master => Kind::Master,
         RegionKind::Single => Kind::Single,
@@ -385,7 +401,7 @@ fn of_sibling(facts: &Facts<'_, '_>, taken: &[Entry], entry: &Entry, other: Sibl
         RegionKind::Sections => advice(other.kind, Category::Imbal, of_loop)
             .unwrap_or_default()
             .to_owned(),
-        _ => "Spread what it does over the team, or let the others go on.".to_owned(),
+        _ => "Spread its work over the team, or let the others go on.".to_owned(),
     };
     facts
         .cause(kind, place, taken)

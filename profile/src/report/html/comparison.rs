@@ -79,7 +79,7 @@ fn cause(cause: &CauseChange) -> Value {
 fn in_words(subject: Subject) -> &'static str {
     match subject {
         Subject::WallTime => "elapsed time",
-        Subject::ExecTime => "thread time, with what is called",
+        Subject::ExecTime => "thread time, with regions inside",
         Subject::Lost(category) => category.in_words(),
     }
 }
@@ -100,7 +100,7 @@ fn region(region: &ComparedRegion) -> Value {
     })
 }
 
-/// What was changed in the source of a region that is in both programs.
+/// The change in the source of a region that is in both programs.
 fn edit(region: &ComparedRegion) -> Value {
     match (&region.directive_before, &region.directive) {
         (Some(before), Some(now)) => json!(format!("'{before}' became '{now}'")),

@@ -179,7 +179,7 @@ fn excerpt_behind(page: &Page<'_, '_>, region: usize, out: &mut dyn Write) -> io
     }
     writeln!(
         out,
-        "<p class=\"said\">The {} ends in line {}:</p>",
+        "<p class=\"said\">The {} ends at line {}:</p>",
         escaped(&label),
         region.end[1]
     )?;

@@ -95,7 +95,7 @@ fn metrics(report: &Report<'_>) -> Value {
         counted(
             &format!("counter-{name}"),
             &name,
-            "Counted in the construct, without what was called.",
+            "Counted in the construct, without the regions inside.",
         )
     });
     parts.chain([executions]).chain(counters).collect()
@@ -106,7 +106,7 @@ fn regions(report: &Report<'_>) -> Value {
     for label in &report.labels {
         files.push((&label.file, &label.short_file));
     }
-    order::by_key(&mut files, |file| *file);
+    order::sort_by_key(&mut files, |file| *file);
     files.dedup();
     let file = |name: &str| files.partition_point(|(file, _)| *file < name);
     let text = |text: Option<&String>| json!(text.map(|text| printable(text)));

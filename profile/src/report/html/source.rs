@@ -116,7 +116,8 @@ fn read(name: &str, found: Option<(PathBuf, Metadata)>, room: usize, report: &Re
     };
     let Some((path, facts)) = found else {
         return note(
-            "The file was not found: write the page where it was compiled, or in a folder above.",
+            "The file was not found: write the page in the folder in which the program was compiled, or in one \
+             above it.",
         );
     };
     if facts.len() > MOST_FILE_BYTES.min(room as u64) {
@@ -128,7 +129,7 @@ fn read(name: &str, found: Option<(PathBuf, Metadata)>, room: usize, report: &Re
     let text = String::from_utf8_lossy(&bytes).into_owned();
     File {
         note: changed_after(name, &path, &bytes, report)
-            .map(|what| format!("The file was changed after {what}: lines may stand elsewhere.")),
+            .map(|what| format!("The file was changed after {what}: its lines may have moved.")),
         text: Some(text),
     }
 }

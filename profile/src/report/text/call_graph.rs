@@ -45,7 +45,7 @@ impl Shown {
                 ns.push(path.times.inclusive.ns.min(callers));
             }
             let mut places: Vec<usize> = (0..ns.len()).collect();
-            order::by_key(&mut places, |&path| (Reverse(ns[path]), path));
+            order::sort_by_key(&mut places, |&path| (Reverse(ns[path]), path));
             for path in &places[number..] {
                 flags[*path] = false;
             }

@@ -40,8 +40,8 @@ pub(super) fn write(
 }
 
 const EXPLANATIONS: &[&str] = &[
-    "Useful  = thread time that was no overhead; Effic. = Useful / Total, or - where 2 % of the \
-     time or more can be work or overhead",
+    "Useful  = thread time that was no overhead; Effic. = Useful / Total, or - if 2 % of the time or more may \
+     be work or overhead",
     "Balance = mean useful time of a thread / largest: what an even spread of work would win",
     "Rest    = Effic. / Balance: lost to waiting in turns, contention, management, serial parts",
 ];
@@ -113,7 +113,7 @@ fn summary_view(
     line.end(out)?;
     for (row, name) in regions.iter().zip(&names) {
         line.left(&shortened(name, width), width);
-        row.tell(&mut line, format);
+        row.write_cells(&mut line, format);
         line.end(out)?;
     }
     more(hidden, "more region", out)?;
@@ -125,9 +125,9 @@ fn summary_view(
 }
 
 const SUMMARY_EXPLANATIONS: &[&str] = &[
-    "Work    = useful time; Imbal % = how much more of it a thread had than the one with least",
+    "Work    = useful time; Imbal % = how much more work a thread had than the thread with the least",
     "Waits   = lost at constructs inside; Barrier: waiting at the end; Runtime: getting in and out",
-    "A thread's own time is their sum, without that in which it had forked a nested team.",
+    "The sum is the time of a thread, without the time for which it had forked a nested team.",
 ];
 
 /// The highest value of any thread, in nanoseconds and percent.
@@ -156,7 +156,7 @@ impl Highest {
         }
     }
 
-    fn tell(&self, line: &mut Line, format: Format) {
+    fn write_cells(&self, line: &mut Line, format: Format) {
         line.number(self.time_ns, format);
         if self.barrier == Barrier::Hidden {
             line.right("-", format.width)
@@ -164,7 +164,7 @@ impl Highest {
                 .right("-", format.width)
                 .right("-", format.width)
                 .right("-", format.width)
-                .text("  (the barrier is not told from the work)");
+                .text("  (the barrier is not separated from the work)");
             return;
         }
         let imbalance = self.imbalance;

@@ -125,8 +125,12 @@ fn overview(
                 .text(&label.in_function());
             match execution {
                 Execution::Measured => {}
-                Execution::CountsWithSet => drop(line.text("  counts with what set the lock")),
-                Execution::Never => drop(line.text("  did not run")),
+                Execution::CountsWithSet => {
+                    line.text("  counts with the call that set the lock");
+                }
+                Execution::Never => {
+                    line.text("  did not run");
+                }
             }
             line.end(out)?;
         }

@@ -15,10 +15,9 @@ const MOST_PROPERTIES: usize = 20;
 const SHORT: usize = 40;
 
 /// The meaning of a property, and its difference from a cause.
-const WHAT: &str = "A property is thread time that one region lost, by ompP's definitions, in \
-                    percent of all thread time. A loss that is not of one region, such as the \
-                    serial part, is no property. The summary on top says which change would win \
-                    most elapsed time.";
+const WHAT: &str = "A property is thread time that one region lost, by ompP's definitions, in percent of all \
+                    thread time. A loss outside of regions, such as the serial part, is no property. The \
+                    summary on top says which change would win most elapsed time.";
 
 pub(super) fn write(
     report: &Report<'_>,

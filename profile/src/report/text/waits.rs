@@ -75,8 +75,7 @@ fn spreads(
     more(hidden, "more row", out)?;
     writeln!(
         out,
-        "\nEach sign stands for twice the time of the one before it: . few instances, @ most, a \
-         blank none."
+        "\nEach sign is a range of times, twice that of the sign before it: . few instances, @ most, a blank none."
     )
 }
 
@@ -140,7 +139,7 @@ fn latecomers(report: &Report<'_>, lateness: &Lateness, out: &mut TextSink<'_>) 
     for thread in lateness.threads.iter().take(MOST_LATECOMERS) {
         write!(
             out,
-            "    thread {} was last {} ({}), {} after the one before it",
+            "    thread {} was last {} ({}), {} after the previous thread",
             report.threads[thread.thread],
             count(thread.last, "time"),
             percent(thread.percent),

@@ -23,7 +23,7 @@ pub(super) const MEMBER: u64 = 2;
 /// Reports events of a region. It has been looked up before: the lookup may ask for the thread's
 /// stack, and may be made once only for an event.
 #[inline(always)]
-pub(super) fn tell(region: Option<&'static Region>, events: &[Event]) {
+pub(super) fn report_events(region: Option<&'static Region>, events: &[Event]) {
     let events = not_done_at_once(events, || region);
     if !events.is_empty() {
         report(|_| region, events);
@@ -31,13 +31,13 @@ pub(super) fn tell(region: Option<&'static Region>, events: &[Event]) {
 }
 
 #[inline(always)]
-pub(super) fn tell_at(kind: RegionKind, address: Address, events: &[Event]) {
-    tell(region((kind, 0), address.addr()), events);
+pub(super) fn report_events_at(kind: RegionKind, address: Address, events: &[Event]) {
+    report_events(region((kind, 0), address.addr()), events);
 }
 
 /// Reports events of the innermost region of a kind that is open.
 #[inline(always)]
-pub(super) fn tell_open(kind: RegionKind, events: &[Event]) {
+pub(super) fn report_events_of_open(kind: RegionKind, events: &[Event]) {
     // An instance that is passed over is on no stack, and is known by its kind.
     let events = not_done_at_once(events, || None);
     if !events.is_empty() {
