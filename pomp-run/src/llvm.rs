@@ -59,14 +59,14 @@ macro_rules! entry {
             note_and_go_on!($name, kinds::$kinds)
         }
     };
-    // Something is recorded when it returns.
+    // Its end is recorded when it returns.
     ($name:ident $kinds:ident $around:ident) => {
         #[unsafe(no_mangle)]
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
             #[unsafe(naked)]
             unsafe extern "C" fn noted() {
-                call_shape!(around::$around::<{ Number::$name as usize }>)
+                call_shape!(around::call::<around::$around, { Number::$name as usize }>)
             }
             naked_asm!(
                 note!(),

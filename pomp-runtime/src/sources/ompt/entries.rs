@@ -21,9 +21,9 @@ use crate::measure::{dynamic, errno, modules};
 
 /// The entries whose first word is the place of the construct. A row has the kinds of regions whose events the
 /// calls report (`stated::kinds`). If the call begins a loop, the function that reads its bounds (`chunks`) and
-/// the type of the loop variable follow; if something is recorded when it returns, the function that does so
-/// (`around`). Behind the semicolon are entries that end what an event has begun, each with the function that reports this end where
-/// the runtime can't (`outlived`). `define!` gets the rows. To add one, add a row.
+/// the type of the loop variable follow; if its end is recorded when it returns, the actions around it (`around`).
+/// Behind the semicolon are entries that end what an event has begun, each with the function that reports this end
+/// where the runtime can't (`outlived`). `define!` gets the rows. To add one, add a row.
 /// `__kmpc_serialized_parallel` is none of them: the runtime's `__kmpc_fork_call` calls it, and then
 /// the place noted would be lost.
 #[macro_export]
@@ -50,9 +50,9 @@ macro_rules! for_llvm_entries {
             __kmpc_critical(CRITICAL) __kmpc_critical_with_hint(CRITICAL) __kmpc_ordered(ORDERED)
             __kmpc_barrier(BARRIER) __kmpc_cancel_barrier(BARRIER) __kmpc_barrier_master(BARRIER)
             __kmpc_barrier_master_nowait(BARRIER)
-            __kmpc_reduce(NOTHING, reduces) __kmpc_reduce_nowait(NOTHING, reduces)
+            __kmpc_reduce(NOTHING, GivesPart) __kmpc_reduce_nowait(NOTHING, GivesPart)
             __kmpc_flush(FLUSH)
-            __kmpc_omp_task(TASK, creates) __kmpc_omp_task_with_deps(TASK, creates)
+            __kmpc_omp_task(TASK, Creates) __kmpc_omp_task_with_deps(TASK, Creates)
             __kmpc_omp_task_begin_if0(TASK)
             __kmpc_taskloop(TASKLOOP) __kmpc_taskloop_5(TASKLOOP)
             __kmpc_omp_taskwait(TASKWAIT) __kmpc_omp_taskwait_deps_51(TASKWAIT)

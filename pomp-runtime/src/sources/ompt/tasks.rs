@@ -67,35 +67,39 @@ fn open(thread: &'static Thread, kind: RegionKind) -> Option<&'static Region> {
     None
 }
 
-/// What this thread knows of the call by which it creates a task.
-#[derive(Clone, Copy)]
-pub(super) enum Creation {
-    /// Nothing: the runtime does not say when a creation ends.
-    Unknown,
-    /// The runtime has not reported yet which task it creates.
+/// The state of the call by which this thread creates a task.
+#[derive(Clone, Copy, Debug)]
+enum Creation {
+    /// There is no such call, so the end of a creation is not known.
+    None,
+    /// The runtime was called, and has not reported yet which task it creates.
     Called,
-    /// A task of this construct is created until the call returns.
+    /// The call creates a task of this construct until it returns.
     Begun(&'static Region),
 }
 
+/// The state of a call around another one: the runtime executes tasks in the call that creates a task.
+#[derive(Debug)]
+pub struct OuterCreation(Creation);
+
 thread_local! {
-    static CREATION: Cell<Creation> = const { Cell::new(Creation::Unknown) };
+    static CREATION: Cell<Creation> = const { Cell::new(Creation::None) };
 }
 
-/// This thread calls the runtime to create a task. Gives what is to be given back when the call returns.
-pub(super) fn creation_is_called() -> Creation {
-    CREATION.replace(Creation::Called)
+/// This thread calls the runtime to create a task. Returns the state of the call around this one.
+pub(super) fn begin_call_of_creation() -> OuterCreation {
+    OuterCreation(CREATION.replace(Creation::Called))
 }
 
-/// The call returns. The runtime may have executed tasks in it.
-pub(super) fn creation_returns(outer: Creation) {
-    if let Creation::Begun(region) = CREATION.replace(outer) {
+/// The call has returned, and the state of the call around it holds again.
+pub(super) fn end_call_of_creation(outer: OuterCreation) {
+    if let Creation::Begun(region) = CREATION.replace(outer.0) {
         report_events(Some(region), &[Event::TaskCreateExit]);
     }
 }
 
-/// The runtime reports a task of a construct. Gives whether its creation ends when the call returns.
-fn begins_creation(region: Option<&'static Region>) -> bool {
+/// The runtime reports a task of a construct. Returns whether its creation ends when a call returns.
+fn begin_creation(region: Option<&'static Region>) -> bool {
     let (Creation::Called, Some(region)) = (CREATION.get(), region) else {
         return false;
     };
@@ -137,8 +141,8 @@ pub(super) unsafe extern "C" fn task_create(
     };
     let region = places::region((kind, 0), address.addr());
     let events = [Event::TaskCreateEnter, Event::TaskCreateExit];
-    // The other event follows when the call returns.
-    let events = match begins_creation(region) {
+    // The second event follows when the call returns.
+    let events = match begin_creation(region) {
         true => &events[..1],
         false => &events,
     };
