@@ -218,12 +218,13 @@ const REMEDY: &str = "Share out an outer loop instead, so that there are fewer b
                       code that follows needs no results of other threads from it.";
 
 /// For a `single` with `copyprivate`, which cannot have `nowait` (OpenMP 5.2, 10.1.1).
-const COPIES: &str = "Share out an outer loop instead, so that there are fewer barriers, or let each thread compute the \
-                      values of its copyprivate clause itself.";
+const COPIES: &str = "Share out an outer loop instead, so that there are fewer barriers, or let each thread \
+                      compute the values of its copyprivate clause itself.";
 
 /// For threads that wait for each other's processors.
 const FEWER: &str = " With no more threads than processors, a barrier takes much less time.";
 
 /// Of a `workshare`, whose statements are units of work, each finished before the next one begins (OpenMP
 /// 5.2, 11.4).
-const STATEMENTS: &str = " Threads also wait for each other after each of its statements; that time counts as work here.";
+const STATEMENTS: &str = " Threads also wait for each other after each of its statements; that time counts as \
+                          work here.";

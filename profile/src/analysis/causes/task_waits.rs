@@ -73,9 +73,7 @@ pub(super) fn cause(
     let is_for_tasks = executed.is_some() || entry.is_of(FOR_TASKS) || by_one_thread.is_some();
     if let Some(tasks) = detached_tasks(facts, entry).filter(|_| is_for_tasks) {
         let tasks = facts.the(tasks);
-        let what = format!(
-            "threads waited until the events of detached tasks were fulfilled, those of {tasks}"
-        );
+        let what = format!("threads waited for the events of the detached tasks of {tasks}");
         return Some(cause.saying(what, DETACHED));
     }
     let what = match executed {
@@ -106,7 +104,7 @@ pub(super) fn cause(
 }
 
 /// The construct in the team of a wait whose tasks are complete only when their events are fulfilled (`detach`), if
-/// they were executed in a small part of the wait.
+/// the execution of tasks does not explain the wait.
 fn detached_tasks(facts: &Facts<'_, '_>, wait: &Entry) -> Option<usize> {
     let binding = facts.binding_regions();
     let regions = facts.profile.regions.iter().enumerate();
@@ -125,8 +123,8 @@ fn detached_tasks(facts: &Facts<'_, '_>, wait: &Entry) -> Option<usize> {
 }
 
 /// The tasks with an `if` or `final` clause that take most of the time of a thread in a `single` or `master`, and
-/// how many there were. Where several could run at the same time, other threads would have executed some, unless
-/// the clause had the thread execute each where it created it.
+/// their number. If several could run at the same time, other threads would have executed some, unless the clause
+/// had the thread execute each where it created it.
 fn undeferred_tasks(facts: &Facts<'_, '_>, construct: usize) -> Option<(usize, u64)> {
     let has_clause = |node: &&TreeNode<'_>| {
         let region = &facts.profile.regions[node.region];

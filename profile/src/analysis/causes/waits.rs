@@ -327,7 +327,8 @@ const PARALLEL_LOOP_TURNS: &str = "No thread is always the last: if iterations c
                                    see whether other programs used the processors.";
 
 /// For a loop that hands out its iterations at run time. A thread that comes late gets fewer of them.
-const LONGEST_IN_TURNS: &str = "threads took turns in being late: each time the one that got the longest of the last iterations";
+const LONGEST_IN_TURNS: &str = "threads took turns in being late: each time the one that got the longest of \
+                                the last iterations";
 
 /// For threads that are late in turns at a loop whose end has a barrier of its own.
 const LOOP_TURNS: &str = "No thread is always the last: add nowait if the code that follows needs no results \
